@@ -36,13 +36,14 @@ MAY_IMPORT = {
     "planner": BASE | {"pillow_order", "rng", "transforms"},
     "translation.transforms": BASE | {"rng", "transforms", "planner"},
     "sources": BASE,
-    "packing": BASE | {"drawing", "pillow_messages", "sources"},
-    "data": BASE | {"transforms", "sources", "packing"},
+    "storage": BASE,
+    "packing": BASE | {"drawing", "pillow_messages", "sources", "storage"},
+    "data": BASE | {"transforms", "sources", "storage", "packing"},
     "reference": BASE | {"pillow_messages", "rng", "transforms", "planner", "sources"},
     "loading": BASE
     | {
         *("pillow_messages", "pillow_order", "rng", "transforms", "planner", "reference"),
-        *("translation.transforms", "sources", "packing", "data"),
+        *("translation.transforms", "sources", "storage", "packing", "data"),
     },
     "showing": BASE
     | {
@@ -193,6 +194,8 @@ PLACES = {
     "ray": ("src/penstock/ray/",),
     "webdataset": (),
     "cv2": ("src/penstock/reference/libraries/opencv.py", "src/penstock/deferring/opencv_"),
+    "obstore": ("src/penstock/storage/by_obstore.py",),
+    "fsspec": ("src/penstock/storage/by_fsspec.py",),
     "vl_convert": ("src/penstock/report/vega.py",),
 }
 

@@ -18,6 +18,7 @@ void bind_run_here(nanobind::module_& m);
 void bind_tensor_values(nanobind::module_& m);
 void bind_tensor_levels(nanobind::module_& m);
 void bind_mapped_file(nanobind::module_& m);
+void bind_checksum(nanobind::module_& m);
 void bind_records(nanobind::module_& m);
 void bind_random(nanobind::module_& m);
 void bind_tiff_messages(nanobind::module_& m);

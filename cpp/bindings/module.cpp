@@ -18,6 +18,7 @@ NB_MODULE(_core, m) {
   penstock::bind_tensor_values(m);
   penstock::bind_tensor_levels(m);
   penstock::bind_mapped_file(m);
+  penstock::bind_checksum(m);
   penstock::bind_records(m);
   penstock::bind_random(m);
   penstock::bind_tiff_messages(m);

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         ResourceError,
         SampleIndexError,
         SourceError,
+        StorageError,
         TransformError,
         TransformTypeError,
         TranslationError,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from penstock.loading.sampling.repeated import RepeatedAugmentation
     from penstock.loading.sampling.splits import k_fold, random_split
     from penstock.loading.sampling.weighted import Weighted
+    from penstock.loading.sampling.window import WindowShuffle
     from penstock.packing.inspect import inspect
     from penstock.packing.items import Column, PackItem, PackSource
     from penstock.packing.pack import pack
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from penstock.planner.reuse import Echo, Reuse
     from penstock.reordering.explain import explain
     from penstock.sources import Source, open_file_list, open_image_folder, open_labels_file
+    from penstock.storage.options import StorageOptions
     from penstock.transforms.declared import keeps_size, per_pixel
     from penstock.transforms.targets import read_targets
     from penstock.translation.accelerate import accelerate, explain_translation
@@ -90,10 +93,13 @@ __all__ = [
     "SampleIndexError",
     "Source",
     "SourceError",
+    "StorageError",
+    "StorageOptions",
     "TransformError",
     "TransformTypeError",
     "TranslationError",
     "Weighted",
+    "WindowShuffle",
     "__version__",
     "accelerate",
     "analyze",
@@ -141,7 +147,9 @@ _HOME = {
     "RepeatedAugmentation": "penstock.loading.sampling.repeated",
     "Reuse": "penstock.planner.reuse",
     "Source": "penstock.sources",
+    "StorageOptions": "penstock.storage.options",
     "Weighted": "penstock.loading.sampling.weighted",
+    "WindowShuffle": "penstock.loading.sampling.window",
     "accelerate": "penstock.translation.accelerate",
     "explain": "penstock.reordering.explain",
     "explain_translation": "penstock.translation.accelerate",

@@ -592,6 +592,11 @@ class GuardedRange:
     @property
     def lost(self) -> bool: ...
 
+def checksum(content: bytes | memoryview | NDArray[numpy.uint8], before: int = 0) -> int:
+    """
+    CRC-32 of bytes, as zlib.crc32, going on from that of the bytes before.
+    """
+
 def jpeg_header(data: bytes) -> dict:
     """What a JPEG says about itself, without decoding it."""
 

@@ -80,6 +80,13 @@ class ResourceError(PenstockError, OSError):
     _one_line = True
 
 
+class StorageError(ResourceError):
+    """An object store cannot be reached, refuses, or has another object than before.
+
+    As with the rest of the machine, no sample is at fault.
+    """
+
+
 class OutputError(PenstockError, OSError):
     """A file with results could not be written."""
 

@@ -67,6 +67,10 @@ class Pool(ThreadPoolExecutor):
         super().__init__(threads, name, initializer=_note_thread, initargs=(self._idents,))
         self._asked = threads
 
+    def has_waiting(self) -> bool:
+        """Whether there is work that no thread has begun."""
+        return not self._work_queue.empty()
+
     def holds_this_thread(self) -> bool:
         """Whether the caller runs on one of the threads."""
         return threading.get_ident() in self._idents

@@ -35,7 +35,7 @@ def add_inspect_options(verb: argparse.ArgumentParser) -> None:
 
 
 def _add_packed(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("packed", help="a .pen file, or a folder of shards")
+    verb.add_argument("packed", help="a .pen file or a folder of shards, also in a store: s3://...")
     add_limits(verb)
 
 

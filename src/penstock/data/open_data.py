@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from penstock.data.column_source import ColumnSource
 from penstock.data.hugging_face import from_hf
 from penstock.data.packed import PackedSource
+from penstock.data.remote import CacheAsked, RemotePackedSource
 from penstock.data.unpacked import open_unpacked
 from penstock.errors import LoaderError, SourceError
 from penstock.limits import Limits, limits_in_force, obeying_limits
@@ -22,6 +24,8 @@ from penstock.packing.format import SUFFIX
 from penstock.packing.items import FileItems
 from penstock.packing.shards import MANIFEST, open_packed
 from penstock.sources import Source, open_mask_pairs, open_source
+from penstock.storage.address import is_address
+from penstock.storage.options import StorageOptions
 
 
 @obeying_limits
@@ -33,6 +37,9 @@ def open_data(
     split: str | None = None,
     images: str | os.PathLike[str] | None = None,
     masks: Any = None,
+    cache: str | os.PathLike[str] | None = None,
+    cache_limit: int | str | None = None,
+    storage: StorageOptions | None = None,
     limits: Limits | None = None,  # noqa: ARG001 (obeying_limits reads it)
 ) -> Source:
     """Open a data set for `Loader`, or for `pack`: packed, or in any layout that `pack` reads.
@@ -40,7 +47,8 @@ def open_data(
     `Loader(path)` and `pack(path)` do this themselves; call it to say more about the data.
 
     Args:
-        data: A packed file (`.pen`) or a folder of its shards; a file or folder in any layout that
+        data: A packed file (`.pen`) or a folder of its shards, also in a store
+            ("s3://bucket/train.pen", docs/object-stores.md); a file or folder in any layout that
             is recognised (a folder of class folders, COCO, VOC, YOLO, tar, Parquet ...); several
             tar archives, in a list or as "train-{000..009}.tar"; a folder of images with `labels`;
             a list of files; a `datasets.Dataset` of Hugging Face's
@@ -50,11 +58,19 @@ def open_data(
         split: Which part of a data set that has several: "train", "val" ...
         images: For COCO, the folder of the images, if it is not near the json file.
         masks: For a folder or list of images, that of their masks, matched by name.
+        cache: For data in a store, a folder of this machine to keep what was read.
+        cache_limit: The most bytes that it may take: a number, or a text as "50 GB", the default.
+        storage: How the store is asked, if not as usual (`penstock.StorageOptions`).
         limits: The largest inputs that are read, against files that ask for endless memory.
 
     Raises SourceError where several layouts or splits are there to choose from, and names them.
     """
     said = {"kind": kind, "split": split, "images": images}
+    if is_address(data):
+        _refuse_said(f"{data}: a packed data set", {"labels": labels, "masks": masks, **said})
+        asked = CacheAsked.read(cache, cache_limit)
+        return RemotePackedSource(data, asked, storage or StorageOptions())
+    _refuse_far(data, {"cache": cache, "cache_limit": cache_limit, "storage": storage})
     if masks is not None:
         return _open_pairs(data, masks, labels, said)
     if is_packed(data):
@@ -89,10 +105,29 @@ def open_data(
     return source
 
 
-def open_loader_data(data: Any, labels: Any, masks: Any, limits: Limits) -> Source:
+@dataclass(frozen=True, slots=True)
+class Far:
+    """What a `Loader` is told of data in a store."""
+
+    cache: str | os.PathLike[str] | None = None
+    cache_limit: int | str | None = None
+    storage: StorageOptions | None = None
+
+
+NEAR = Far()
+
+
+def open_loader_data(data: Any, labels: Any, masks: Any, limits: Limits, far: Far = NEAR) -> Source:
     """Open what a `Loader` is given; `masks` may also be a bool, which says nothing of files."""
     if masks is None or isinstance(masks, bool):
-        return open_data(data, labels=labels, limits=limits)
+        return open_data(
+            data,
+            labels=labels,
+            limits=limits,
+            cache=far.cache,
+            cache_limit=far.cache_limit,
+            storage=far.storage,
+        )
     if not isinstance(masks, (str, os.PathLike, Iterable)):
         raise LoaderError(
             f"Loader: masks must be True, False, a folder or a list of files, got {masks!r}."
@@ -106,6 +141,16 @@ def is_packed(data: Any) -> bool:
         return False
     path = os.path.expanduser(os.fspath(data))
     return str(path).endswith(SUFFIX) or os.path.exists(os.path.join(path, MANIFEST))
+
+
+def _refuse_far(data: Any, said: dict[str, Any]) -> None:
+    given = [f"{name}=" for name, value in said.items() if value is not None]
+    if given:
+        what = f"{data!r}" if isinstance(data, (str, os.PathLike)) else "this data"
+        raise LoaderError(
+            f"{' and '.join(given)}: for data in a store, as s3://bucket/train.pen; {what} is "
+            "read where it lies. Leave out what is for stores."
+        )
 
 
 def _open_pairs(data: Any, masks: Any, labels: Any, said: dict[str, Any]) -> Source:

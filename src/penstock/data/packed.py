@@ -148,6 +148,20 @@ class PackedSource(ColumnSource):
             for file in self.packed.files
         )
 
+    def prepare(self, indices: Ints) -> None:
+        """Get ready for whoever asks for the records of these samples one by one."""
+
+    def blocks(self) -> Ints | None:
+        """Return the first sample of each block; None if a file has no blocks."""
+        firsts, before = [], 0
+        for file in self.packed.files:
+            column = file.blocks.get("first")
+            if not isinstance(column, FixedColumn):
+                return None
+            firsts.append(column.values.astype(np.int64) + before)
+            before += len(file)
+        return np.concatenate(firsts)
+
     def masks(self, index: int) -> npt.NDArray[np.uint8]:
         """Return the bytes of a sample's column of masks."""
         self.image_size(index)  # an image without a size has no masks
@@ -170,13 +184,19 @@ class PackedSource(ColumnSource):
         """Raise PackError if what was read of these samples is no longer what their files have."""
         self.packed.check_unchanged(indices)
 
+    def _address_of(self, file: PackFile) -> int:
+        """Return where a file lies in memory."""
+        return file.stored(0, 1).ctypes.data
+
     def records(self, indices: Ints) -> Records:
         """Return where these samples lie; raises PackError for one outside of its file."""
         numbers, places = self.packed.locate_all(indices)
         found = np.zeros((5, len(indices)), dtype=np.int64)
         for number in np.unique(numbers).tolist():
             here = numbers == number
-            found[:, here] = _look_up(self.packed.files[number], places[here])
+            file = self.packed.files[number]
+            found[:, here] = _look_up(file, places[here])
+            found[0, here] += self._address_of(file)
         addresses, sizes, storages, heights, widths = found
         return Records(
             np.ascontiguousarray(addresses),
@@ -198,8 +218,7 @@ def _open_again(path: str, title: str, ids: list[bytes]) -> PackedSource:
 
 def _look_up(file: PackFile, samples: Ints) -> npt.NDArray[np.int64]:
     found = places_of(file, samples)
-    addresses = found.offset + file.stored(0, 1).ctypes.data
-    return np.stack([addresses, found.size, found.storage, found.height, found.width])
+    return np.stack([found.offset, found.size, found.storage, found.height, found.width])
 
 
 def _segments(order: Ints, counts: Ints) -> Ints:

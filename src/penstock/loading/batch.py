@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ _ARRAY_DTYPE = {
 
 
 _ALIGNMENT = 64  # of images of different sizes, in bytes
+_WAIT_S = 0.25  # how often a waiting thread looks whether the loader was closed
 
 
 # Enough samples to spread the cost of drawing and lowering, few enough that the files of some
@@ -217,6 +218,9 @@ class Batch:
         one_size: bool = True,
     ) -> None:
         self.number = number
+        self._turn: threading.Event | None = None  # set when a batch that was held may go on
+        self._crowded: Callable[[], bool] = bool
+        self._unwanted = False
         self.keys = keys  # of the random draws
         # The samples that are really used: a substitute takes the place of a bad sample.
         self.samples = (keys if samples is None else samples).copy()
@@ -238,6 +242,32 @@ class Batch:
             Images(maker, number, len(keys), view, one_size=one_size)
             for view in range(max(self.output.views, 1))
         ]
+
+    def hold(self, crowded: Callable[[], bool]) -> None:
+        """Let it be read, but not take memory for its images before its turn.
+
+        Unless it is `crowded`: others, whose turn it may be, wait for a thread.
+        """
+        self._turn, self._crowded = threading.Event(), crowded
+
+    def give_turn(self) -> None:
+        """Let a batch that is held go on."""
+        if self._turn is not None:
+            self._turn.set()
+
+    def drop(self) -> None:
+        """Say that nobody wants it any more."""
+        self._unwanted = True
+        self.give_turn()
+
+    def await_turn(self, check: Callable[[], None]) -> None:
+        """Wait until it may go on; calls `check` now and then, which may raise."""
+        while self._turn is not None and not self._turn.wait(_WAIT_S):
+            check()
+            if self._crowded():
+                break
+        if self._unwanted:
+            raise LoaderError(f"Batch {self.number}: its iterator was closed.")
 
     def place(self, sizes: Sizes, slots: npt.NDArray[np.int32], view: int = 0) -> Place:
         """Return memory for these slots' images, or for one view of them."""

@@ -39,7 +39,7 @@ class CoreRunner(PartRunner):
     def __init__(self, setup: RunSetup) -> None:
         super().__init__(setup, "penstock-side")
         self._engine = _start_engine(setup.options.threads)
-        self._fetch = fetch_for(self._engine, self._source)
+        self._fetch = fetch_for(self._engine, self._source, self._check_open)
 
     def end(self) -> None:
         """End the core's threads, and let go of what is kept."""

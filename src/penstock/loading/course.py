@@ -230,6 +230,9 @@ class Course:
                 pipeline.options.prefetch,
                 self.delivery,
                 one_size=not pipeline.beside.sizes_may_differ,
+                read_ahead=pipeline.read_ahead.batches(
+                    self.batching.batch_size, pipeline.options.prefetch
+                ),
             ),
             runtime=runtime,
         )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, islice
 from typing import Any
 
 from penstock.errors import LoaderError, ResourceError
@@ -36,15 +36,16 @@ class Delivering:
     prefetch: int
     delivery: Delivery
     one_size: bool
+    read_ahead: int = 0  # batches that are read, but not yet computed, beyond `prefetch`
 
 
 class Epoch(Iterator[Any]):
     """Yields what the delivery makes of each of `batches`, drawn with this seed and epoch.
 
     Parts of up to `prefetch` batches beyond the one asked for are under way, or of more where it
-    takes more to keep the runner busy; within a batch they finish in any order. `batches` is asked
-    for that many in advance. If it raises an error, that error comes after the batches that were
-    before it.
+    takes more to keep the runner busy; within a batch they finish in any order. Where reading takes
+    long, `read_ahead` more batches are read meanwhile. `batches` is asked for that many in advance.
+    If it raises an error, that error comes after the batches that were before it.
     """
 
     def __init__(
@@ -115,7 +116,8 @@ class Epoch(Iterator[Any]):
     def close(self) -> None:
         """Start nothing more; what is under way in the core ends by itself."""
         self._batches = self._broken = None
-        for _, futures in self._under_way:
+        for batch, futures in self._under_way:
+            batch.drop()
             for future in futures:
                 future.cancel()
         self._under_way.clear()
@@ -125,10 +127,11 @@ class Epoch(Iterator[Any]):
             self.close()
 
     def _top_up(self) -> None:
+        self._give_turns()
         while self._batches is not None and self._wants_more():
             picked = self._next_picked()
             if picked is None:
-                return
+                break
             batch = Batch(
                 self._runtime.maker,
                 self._number,
@@ -137,12 +140,20 @@ class Epoch(Iterator[Any]):
                 one_size=self._delivering.one_size,
             )
             self._number += 1
+            if self._delivering.read_ahead:
+                batch.hold(self._runtime.is_crowded)
             parts = cut_into_parts(batch, self._seed, self._draw_epoch, self._ranks)
             self._under_way.append((batch, [self._runtime.start(part) for part in parts]))
+            self._give_turns()
+
+    def _give_turns(self) -> None:
+        """Let those batches be computed whose memory may be taken."""
+        for batch, _ in islice(self._under_way, self._delivering.prefetch + 1):
+            batch.give_turn()
 
     def _wants_more(self) -> bool:
         ahead = len(self._under_way) - 1  # beyond the batch that is asked for
-        if ahead < self._delivering.prefetch:
+        if ahead < self._delivering.prefetch + self._delivering.read_ahead:
             return True
         return sum(len(futures) for _, futures in self._under_way) < self._runtime.parts_ahead
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -12,8 +12,10 @@ import numpy.typing as npt
 
 from penstock._core import Engine, EnginePart, Storage
 from penstock.data.packed import PackedSource
+from penstock.data.remote import Reading, RemotePackedSource
 from penstock.loading.batch import Part
 from penstock.packing.records import jpeg_size
+from penstock.packing.remote import Rows
 from penstock.planner.lower import Regions
 from penstock.resources import raise_if_refused
 from penstock.sources import PathSource, Source, has_paths, lends
@@ -43,6 +45,9 @@ class Fetch(ABC, Generic[SourceT]):
 
     def read(self, engine_part: EnginePart, positions: Positions, needed: Regions) -> None:
         """Start to read what these regions need, unless `begin` has read everything."""
+
+    def end(self, engine_part: EnginePart) -> None:
+        """Forget a part that has begun."""
 
 
 class FileFetch(Fetch[PathSource]):
@@ -76,6 +81,70 @@ class RecordFetch(Fetch[PackedSource]):
         """Start to read the rows that the regions cover."""
         height = needed.bottom - needed.top
         engine_part.read_mapped(positions, needed.top.astype(np.int32), height.astype(np.int32))
+
+
+class RemoteFetch(Fetch[RemotePackedSource]):
+    """Records of a packed file in a store: read while earlier batches are computed.
+
+    What is read waits in memory for its batch's turn, so that no more is computed than is wanted.
+    """
+
+    reads_first = False
+
+    def __init__(
+        self, engine: Engine, source: RemotePackedSource, check: Callable[[], None]
+    ) -> None:
+        super().__init__(engine, source)
+        self._check = check
+        # Parts whose rows are not read yet: the part, memory for its records, heights of images.
+        self._unread: dict[
+            EnginePart, tuple[Part, list[npt.NDArray[np.uint8]], npt.NDArray[np.int32]]
+        ] = {}
+
+    def begin(self, part: Part) -> EnginePart:
+        """Read the records, unless crops decide what is read of them."""
+        found = self._source.records(part.samples)
+        by_rows = self._source.reading is Reading.ROWS
+        if by_rows:
+            memory = [
+                np.zeros(size + len(_SLACK), np.uint8)[:size] for size in found.sizes.tolist()
+            ]
+        else:
+            memory = self._source.load(part.samples, self._check)
+            part.batch.await_turn(self._check)
+        addresses = [record.__array_interface__["data"][0] for record in memory]
+        engine_part = self._engine.open_mapped(
+            part.rank,
+            memory,
+            np.array(addresses, dtype=np.int64),
+            found.sizes,
+            found.storages,
+            found.heights,
+            found.widths,
+        )
+        if by_rows:
+            self._unread[engine_part] = part, memory, found.heights
+        return engine_part
+
+    def read(self, engine_part: EnginePart, positions: Positions, needed: Regions) -> None:
+        """Read the rows that the regions cover, unless they are in memory already."""
+        height = needed.bottom - needed.top
+        if engine_part in self._unread:
+            part, memory, heights = self._unread[engine_part]
+            top = np.clip(needed.top, 0, heights[positions] - 1)
+            rows = Rows(
+                top,
+                np.clip(needed.bottom, top + 1, heights[positions]),
+                needed.scale,
+                [memory[position] for position in positions.tolist()],
+            )
+            self._source.load_rows(part.samples[positions], rows, self._check)
+            part.batch.await_turn(self._check)
+        engine_part.read_mapped(positions, needed.top.astype(np.int32), height.astype(np.int32))
+
+    def end(self, engine_part: EnginePart) -> None:
+        """Forget what was to be read."""
+        self._unread.pop(engine_part, None)
 
 
 class OpenedFetch(Fetch[Source]):
@@ -124,8 +193,10 @@ def _size_of(image: bytes) -> tuple[int, int]:
     return (height, width) if height > 0 and width > 0 else (1, 1)
 
 
-def fetch_for(engine: Engine, source: Source) -> Fetch[Any]:
-    """Return the way to fetch from this source."""
+def fetch_for(engine: Engine, source: Source, check: Callable[[], None]) -> Fetch[Any]:
+    """Return the way to fetch from this source; `check` raises once the loader is closed."""
+    if isinstance(source, RemotePackedSource):
+        return RemoteFetch(engine, source, check)
     if isinstance(source, PackedSource):
         return RecordFetch(engine, source)
     if has_paths(source):

@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from penstock._core import active_isa
+from penstock.data.open_data import Far
+from penstock.data.remote import RemotePackedSource
 from penstock.errors import LoaderError
 from penstock.limits import Limits, limits_or_in_force
 from penstock.loading.batch import images_in_part
@@ -22,6 +24,7 @@ from penstock.loading.pipeline import ChosenRules, Pipeline
 from penstock.loading.prepared_part import Preparer
 from penstock.loading.random_access import RandomAccess
 from penstock.loading.ranks import find_ranks, find_threads
+from penstock.loading.read_ahead import choose_reading
 from penstock.loading.reuse import ReuseCounts, open_reuse
 from penstock.loading.sampling.bucket_epochs import BucketSelection
 from penstock.loading.sampling.buckets import BucketBatches
@@ -39,6 +42,8 @@ from penstock.planner.reuse_forecast import Forecast
 from penstock.planner.rules.rule import Rule
 from penstock.rng import check_epoch
 from penstock.sources import Source
+from penstock.storage.counts import IoCounts
+from penstock.storage.options import StorageOptions
 from penstock.transforms.targets import Targets
 from penstock.transforms.values import Layout
 from penstock.translation.transforms.lines import Translation
@@ -58,10 +63,11 @@ CANNOT_BE_COPIED = (
 class Loader:
     """Feeds batches of images and labels to a training loop.
 
-    `data` is a packed file (`.pen`) or a folder of its shards; a folder with a folder per class, or
-    any other layout that `pack` reads (COCO, VOC, YOLO, tar, Parquet ...); a folder of images with
-    `labels` (a CSV or TSV file, or a dictionary from path to label); a list of files with `labels`
-    (one per file, or such a dictionary); a `datasets.Dataset` of Hugging Face's; or any `Source`,
+    `data` is a packed file (`.pen`) or a folder of its shards, also in a store
+    ("s3://bucket/train.pen", docs/object-stores.md); a folder with a folder per class, or any other
+    layout that `pack` reads (COCO, VOC, YOLO, tar, Parquet ...); a folder of images with `labels`
+    (a CSV or TSV file, or a dictionary from path to label); a list of files with `labels` (one per
+    file, or such a dictionary); a `datasets.Dataset` of Hugging Face's; or any `Source`,
     such as `open_data` and `from_hf` return to whoever must say what exactly is meant.
 
     Iterating yields `(images, labels)`, or images alone where the data set has no labels. Every
@@ -97,7 +103,7 @@ class Loader:
     - `weights`: one per sample (or per index): an epoch draws samples by weight, with
       `replacement` or without, as torch's WeightedRandomSampler.
     - `sampling`: which samples an epoch has, where that is more: `BucketBatches`, `ClassBalanced`,
-      `RepeatedAugmentation` or `Weighted` (docs/sampling.md).
+      `RepeatedAugmentation`, `Weighted` or `WindowShuffle` (docs/sampling.md).
     - `samples_per_epoch`: how many samples an epoch has; None takes as many as take part.
     - `batch_transform`: MixUp, CutMix or a RandomChoice of them; labels are then float32
       (batch, classes).
@@ -124,6 +130,8 @@ class Loader:
       "opencv" or "numpy", which come near them (docs/augmentations.md says how near).
     - `pixel_limit`: larger images are errors, against decompression bombs.
     - `limits`: the same for masks and whatever else is read (`penstock.Limits`, docs/limits.md).
+    - `cache`, `cache_limit`: for data in a store, a folder that keeps what was read, and how many
+      bytes it may ever take ("50 GB"). `storage`: how the store is asked (`StorageOptions`).
     """
 
     def __init__(
@@ -163,6 +171,9 @@ class Loader:
         backend: str = "native",
         pixel_limit: int | None = None,
         limits: Limits | None = None,
+        cache: str | os.PathLike[str] | None = None,
+        cache_limit: int | str | None = None,
+        storage: StorageOptions | None = None,
     ) -> None:
         active_isa()  # so that a wrong PENSTOCK_SIMD is an error here, not at the first file
         allowed = limits_or_in_force(limits)
@@ -181,7 +192,8 @@ class Loader:
         asked = Asked(
             transform, targets, masks, mask_fill, background, columns, as_dict, dtype, layout
         )
-        work = open_work(data, labels, asked, running, output, allowed)
+        far = Far(cache, cache_limit, storage)
+        work = open_work(data, labels, asked, running, output, allowed, far)
         beside, planned, delivery, out = work.beside, work.plan, work.delivery, work.output
         self._translation = work.translation
         selection, batching = select(
@@ -194,6 +206,7 @@ class Loader:
             sampling=sampling,
             on_error=running.on_error,
         )
+        choose_reading(beside.source, selection)
         if isinstance(sampling, BucketBatches):
             sampling.check_transforms(planned)
         reusing = open_reuse(reuse, planned, selection, seed, mixes=batch_transform is not None)
@@ -316,6 +329,12 @@ class Loader:
     def ledger(self) -> Ledger:
         """Every file that was skipped, replaced or took the slow path, with the reason."""
         return self._course.ledger
+
+    @property
+    def io(self) -> IoCounts | None:
+        """What was asked of the store that the data is in; None for data on this machine."""
+        source = self.source
+        return source.io if isinstance(source, RemotePackedSource) else None
 
     @property
     def reuse_counts(self) -> ReuseCounts | None:

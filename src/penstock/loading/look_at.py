@@ -31,6 +31,7 @@ def look_at(source: Source, samples: Ints, sizes: Sizes) -> Sources:
     if len(samples) == 0 or samples.max() >= len(source):
         return known
     if isinstance(source, PackedSource):
+        source.prepare(samples)
         records = source.records(samples)
         known = replace(
             known,

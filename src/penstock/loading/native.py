@@ -60,6 +60,12 @@ class NativeRunner(CoreRunner):
 
     def _run_once(self, part: Part) -> Part | None:
         engine_part = self._fetch.begin(part)
+        try:
+            return self._run_begun(part, engine_part)
+        finally:
+            self._fetch.end(engine_part)
+
+    def _run_begun(self, part: Part, engine_part: EnginePart) -> Part | None:
         self._wait(engine_part, part.samples)
         run = self._begin(part, engine_part)
         if self._fetch.reads_first:

@@ -8,6 +8,7 @@ from typing import Any
 
 from penstock._core import Format
 from penstock.data.beside import Beside
+from penstock.data.remote import RemotePackedSource
 from penstock.errors import LoaderError
 from penstock.loading.failures import Failures, Ledger
 from penstock.loading.library_runner import LibraryRunner
@@ -16,6 +17,7 @@ from penstock.loading.native_views import ViewRunner
 from penstock.loading.options import OutputOptions, RunOptions
 from penstock.loading.planning import choose_rules, choose_view_rules, explain, part_costs
 from penstock.loading.probe import PlanTask
+from penstock.loading.read_ahead import FAR, NEAR, ReadAhead
 from penstock.loading.reuse import Reusing
 from penstock.loading.runner import PartRunner, RunSetup
 from penstock.loading.selection import Selection
@@ -66,6 +68,13 @@ class Pipeline:
         return self.beside.source
 
     @property
+    def read_ahead(self) -> ReadAhead:
+        """How much is read before it can be computed."""
+        is_far = isinstance(self.source, RemotePackedSource) and self.library is None
+        # With `reuse`, a part may wait for what a later one computes, which must not be held then.
+        return FAR if is_far and self.reusing is None else NEAR
+
+    @property
     def length(self) -> int:
         """Images in an epoch, of all ranks together."""
         length = len(self.selection)
@@ -89,6 +98,9 @@ class Pipeline:
                 "the native backend is planned."
             )
         explained, forecast = explain(self._task()), self.forecast(samples, part_images)
+        if isinstance(self.source, RemotePackedSource):
+            notes = self.source.describe_reading()
+            explained = replace(explained, notes=(*explained.notes, *notes))
         if self.beside.masks is not None:
             explained = replace(explained, notes=(*explained.notes, _MASKS_APART))
         return explained if forecast is None else replace(explained, reuse=tuple(forecast.lines()))

@@ -17,6 +17,7 @@ from penstock.loading.failures import Ledger
 from penstock.loading.mix import Mixer
 from penstock.loading.options import OutputOptions
 from penstock.loading.pipeline import ChosenRules, Pipeline
+from penstock.loading.read_ahead import NEAR
 from penstock.loading.runner import PartRunner
 from penstock.resources import Pool
 
@@ -33,13 +34,15 @@ class Runtime:
         prefetch: int,
         mixer: Mixer | None = None,
         check: Callable[[Ints], None] | None = None,
+        parts_under_way: int = NEAR.parts,
     ) -> None:
         self.maker = BatchMaker(output, most_idle=prefetch + 2)
         self._owner = os.getpid()
         self._runner: PartRunner | None = runner
         self._mixer = mixer
         self._check = check
-        self._conductors = Pool(runner.most_under_way, "penstock-conductor")
+        under_way = max(runner.most_under_way, parts_under_way)
+        self._conductors = Pool(under_way, "penstock-conductor")
         # The last reference may be dropped while any lock is held, for example if the garbage
         # collector runs in the middle of a submit. So nothing is shut down then: a pool that
         # nobody refers to ends its threads by itself.
@@ -65,6 +68,10 @@ class Runtime:
     def closed(self) -> bool:
         """Whether it was closed."""
         return not self._end.alive
+
+    def is_crowded(self) -> bool:
+        """Whether parts wait for a thread, as those of another epoch that runs meanwhile."""
+        return self._conductors.has_waiting()
 
     def check_unchanged(self, samples: Ints) -> None:
         """Raise if the data that these samples were read from has changed meanwhile."""
@@ -171,6 +178,7 @@ class RuntimeOwner:
                 pipeline.options.prefetch,
                 mixer,
                 source.check_unchanged if isinstance(source, ColumnSource) else None,
+                pipeline.read_ahead.parts,
             )
             try:
                 begun = start(runtime)

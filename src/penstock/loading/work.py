@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from penstock.data.beside import Beside, open_beside
-from penstock.data.open_data import open_loader_data
+from penstock.data.open_data import NEAR, Far, open_loader_data
 from penstock.errors import LoaderError
 from penstock.limits import Limits
 from penstock.loading.deliver import Delivery, delivery_of
@@ -51,7 +51,13 @@ class Work:
 
 
 def open_work(
-    data: Any, labels: Any, asked: Asked, running: RunOptions, library: str | None, limits: Limits
+    data: Any,
+    labels: Any,
+    asked: Asked,
+    running: RunOptions,
+    library: str | None,
+    limits: Limits,
+    far: Far = NEAR,
 ) -> Work:
     """Open the data, and find out what is to be done; `library` is the `output` of `Loader`.
 
@@ -66,7 +72,7 @@ def open_work(
     require_library(output.library)
     other_library = None if running.backend == "native" else open_library(running.backend)
     beside = open_beside(
-        open_loader_data(data, labels, asked.masks, limits),
+        open_loader_data(data, labels, asked.masks, limits, far),
         targets=asked.targets,
         masks=asked.masks,
         mask_fill=asked.mask_fill,

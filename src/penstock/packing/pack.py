@@ -34,6 +34,7 @@ from penstock.packing.shards import MANIFEST, PackSet, open_packed, shard_paths,
 from penstock.packing.summary import Summary, summarise
 from penstock.packing.write import PARTIAL_SUFFIX
 from penstock.progress import ProgressBar
+from penstock.storage.address import is_address
 from penstock.usable_cores import usable_cores
 
 ENGINES = ("threads", "processes", "ray")
@@ -104,6 +105,12 @@ def pack(
             raise PackError(f"{name}: must be 1 or more, got {value}.")
     how = _how(engine, workers, part, shards)
     _core.active_isa()  # reports a wrong PENSTOCK_SIMD once, instead of for every file
+    for which, given in (("from", source), ("to", target)):
+        if is_address(given):
+            raise PackError(
+                f"{given}: pack reads from and packs to files of this machine, so it cannot pack "
+                f"{which} a store. Copy the files with the store's own tool, before or after."
+            )
     path = os.path.expanduser(os.fspath(target))
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):

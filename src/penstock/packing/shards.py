@@ -22,6 +22,7 @@ from penstock.packing.read import PackFile
 from penstock.printable import printable
 from penstock.regular_file import open_regular
 from penstock.resources import raise_if_refused
+from penstock.storage.address import is_address
 
 MANIFEST = "manifest.json"
 _KIND = ("penstock shards", 1)  # format and version of a manifest
@@ -150,17 +151,26 @@ def manifest_text(files: Sequence[PackFile]) -> str:
 def open_packed(path: str | os.PathLike[str]) -> PackSet:
     """Open a packed file, or a folder of shards."""
     text = os.fspath(path)
+    if is_address(text):
+        from penstock.packing.remote import Access, open_remote  # which need this module
+
+        return open_remote(text, Access(from_front_to_back=True))
     if not os.path.isdir(text):
         return PackSet(text, [PackFile(text)])
     manifest = os.path.join(text, MANIFEST)
     content = _read_manifest(manifest)
-    files = [PackFile(os.path.join(text, name)) for name in _listed_files(manifest, content)]
+    files = [PackFile(os.path.join(text, name)) for name in listed_files(manifest, content)]
+    check_manifest(manifest, content, files)
+    return PackSet(text, files)
+
+
+def check_manifest(manifest: str, content: str, files: Sequence[PackFile]) -> None:
+    """Raise PackError unless a manifest is that of these shards."""
     if content != manifest_text(files):
         raise PackError(
             f"{manifest}: does not match the shards beside it. "
             "One of them was replaced or damaged: copy the folder again, or repack."
         )
-    return PackSet(text, files)
 
 
 def _read_manifest(manifest: str) -> str:
@@ -184,7 +194,8 @@ def _read_manifest(manifest: str) -> str:
         raise PackError(f"{manifest}: not a manifest of shards ({error}).") from error
 
 
-def _listed_files(manifest: str, content: str) -> list[str]:
+def listed_files(manifest: str, content: str) -> list[str]:
+    """Return the names of the shards in a manifest."""
     try:
         listed = json.loads(content)
         kind = listed["format"], listed["version"]

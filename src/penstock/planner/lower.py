@@ -16,7 +16,7 @@ steps as give the same bytes, for each sample on its own:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +56,7 @@ class Regions:
     left: Ints
     bottom: Ints
     right: Ints
+    scale: int = 1  # the largest at which one of them is decoded, 1 / scale of its size
 
     @staticmethod
     def whole(sizes: Sizes) -> Regions:
@@ -94,7 +95,8 @@ class Steps:
 
     def regions(self, sizes: Sizes) -> Regions:
         """What the first steps read of images of `sizes`; a resize may need less of it."""
-        return regions_of(self.table[:, 0], sizes)
+        found = regions_of(self.table[:, 0], sizes)
+        return replace(found, scale=largest_scale(self.table[:, 0]))
 
     def split(self, parts: int) -> list[Steps]:
         """The same in so many parts of equally many samples each."""
@@ -120,6 +122,11 @@ class Steps:
         """The same in the core's form."""
         effects = self.effects
         return Programs(self.table, self.counts, effects.heads, effects.numbers, effects.counts)
+
+
+def largest_scale(first: npt.NDArray[np.int32]) -> int:
+    """The largest scale at which these first steps have images decoded."""
+    return max(1, int(first[:, StepColumn.DCT_SCALE].max(initial=1)))
 
 
 def regions_of(first: npt.NDArray[np.int32], sizes: Sizes) -> Regions:

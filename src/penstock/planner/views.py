@@ -12,7 +12,7 @@ import numpy.typing as npt
 from penstock._core import ALONE, StepColumn
 from penstock.geometry import Bools, Ints, Sizes
 from penstock.planner.draft import Moves
-from penstock.planner.lower import Regions, Steps, regions_of
+from penstock.planner.lower import Regions, Steps, largest_scale, regions_of
 from penstock.planner.plan import Segment
 from penstock.rng import Draws, JoinedDraws
 from penstock.transforms.effects import EffectMove
@@ -41,6 +41,7 @@ class ViewSteps:
             each.left.min(axis=0),
             each.bottom.max(axis=0),
             each.right.max(axis=0),
+            max((largest_scale(view.table[:, 0]) for view in self.views), default=1),
         )
 
     def each_region(self, sizes: Sizes) -> Regions:
@@ -48,7 +49,8 @@ class ViewSteps:
         count = len(self.views)
         first = np.concatenate([view.table[:, 0] for view in self.views])
         together = regions_of(first, repeat_sizes(sizes, count))
-        return Regions(*(side.reshape(count, -1) for side in together.sides))
+        top, left, bottom, right = (side.reshape(count, -1) for side in together.sides)
+        return Regions(top, left, bottom, right)
 
 
 def draw_equal(

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from penstock.data.column_source import ColumnSource
 from penstock.data.image_sizes import ImageSizes, read_file_sizes, read_image_sizes
 from penstock.data.open_data import open_data
+from penstock.data.packed import PackedSource
 from penstock.errors import LoaderError
 from penstock.geometry import Ints
 from penstock.sources import Source
@@ -28,6 +29,7 @@ class DataFacts:
     described: str  # for errors
     read_labels: Callable[[], Any]  # None: there are none
     read_sizes: Callable[[], ImageSizes] | None
+    read_blocks: Callable[[], Ints | None] | None = None  # the first sample of each block
 
     def class_numbers(self, where: str, advice: str = "") -> Ints:
         """Return one class number per sample; LoaderError where that is not what labels are."""
@@ -110,7 +112,11 @@ def _is_path(one: Any) -> bool:
 def facts_of_source(source: Source) -> DataFacts:
     """Return what sampling may ask of a source; reads nothing."""
     return DataFacts(
-        len(source), source.describe(), lambda: source.labels, lambda: read_image_sizes(source)
+        len(source),
+        source.describe(),
+        lambda: source.labels,
+        lambda: read_image_sizes(source),
+        source.blocks if isinstance(source, PackedSource) else None,
     )
 
 

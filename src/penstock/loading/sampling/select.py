@@ -38,7 +38,7 @@ def select(
     if sampling is not None and not isinstance(sampling, Sampling):
         raise LoaderError(
             "Loader: sampling must be one of penstock.BucketBatches, ClassBalanced, "
-            f"RepeatedAugmentation and Weighted, got {sampling!r}."
+            f"RepeatedAugmentation, Weighted and WindowShuffle, got {sampling!r}."
         )
     if sampling is not None and (weights is not None or not replacement):
         given = "replacement=False" if weights is None else "weights="

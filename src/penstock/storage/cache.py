@@ -1,0 +1,197 @@
+"""A cache of blocks on a disk: named by their object, and checked whenever they are read."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import struct
+import time
+import warnings
+
+import numpy as np
+import numpy.typing as npt
+
+from penstock._core import checksum
+from penstock.printable import printable
+from penstock.storage.cache_folder import BLOCK_MAGIC, CacheFolder
+from penstock.storage.counts import Counter
+
+_HEAD = struct.Struct("<8sQI20s")  # magic, bytes, checksum, name
+_USE_S = 60
+SPARE_BYTES = 64  # readable after a block, for decoders that look a little ahead
+
+
+class BlockCache:
+    """Blocks of objects, by name. Damage is found and counted; a disk that refuses ends caching."""
+
+    def __init__(self, parent: str, limit: int, counter: Counter | None = None) -> None:
+        self._folder = CacheFolder(parent, limit)
+        self._counter = counter or Counter()
+        self._refused = False
+
+    @property
+    def path(self) -> str:
+        """The folder that the blocks are in."""
+        return self._folder.path
+
+    @property
+    def limit(self) -> int:
+        """The most bytes that its files ever take."""
+        return self._folder.limit
+
+    def get(
+        self, name: str, size: int | None = None, crc: int | None = None
+    ) -> npt.NDArray[np.uint8] | None:
+        """Return a block, followed in memory by spare bytes; None if it is not there or damaged."""
+        try:
+            file = os.open(
+                self._folder.place(f"{name}.block"), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+            )
+        except OSError:
+            self._counter.add(cache_misses=1)
+            return None
+        try:
+            found = _read_block(file, name, size, crc)
+            if found is not None:
+                _note_use(file)
+        except OSError:
+            found = None
+        finally:
+            os.close(file)
+        if found is None:
+            self._counter.add(cache_damaged=1, cache_misses=1)
+            self._folder.remove(name)
+            return None
+        self._counter.add(cache_hits=1, cache_bytes_read=len(found))
+        return found
+
+    def get_piece(
+        self, name: str, block_bytes: int, start: int, size: int, crc: int
+    ) -> npt.NDArray[np.uint8] | None:
+        """Return a part of a block, checked by a checksum of its own, with spare bytes behind it.
+
+        Counts as a hit if it is there; what is not there counts when the block is asked for.
+        """
+        try:
+            file = os.open(
+                self._folder.place(f"{name}.block"), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+            )
+        except OSError:
+            return None
+        try:
+            found = _read_piece(file, (name, block_bytes), start, size)
+            if found is not None and checksum(found) == crc:
+                _note_use(file)
+                self._counter.add(cache_hits=1, cache_bytes_read=size)
+                return found
+        except OSError:
+            pass
+        finally:
+            os.close(file)
+        self._counter.add(cache_damaged=1)
+        self._folder.remove(name)
+        return None
+
+    def put(self, name: str, content: memoryview, crc: int | None = None) -> None:
+        """Keep a block, if there is room; no error if not."""
+        if self._refused:
+            self._counter.add(cache_not_kept=1)
+            return
+        crc = checksum(content) if crc is None else crc
+        head = _HEAD.pack(BLOCK_MAGIC, len(content), crc, bytes.fromhex(name))
+        size = len(head) + len(content)
+        try:
+            reserved = self._folder.reserve(name, size)
+            if reserved is None:
+                self._counter.add(cache_not_kept=1)
+                return
+            try:
+                _write_all(reserved.file, head, content)
+                self._folder.commit(reserved)
+            except BaseException:
+                self._folder.give_up(reserved)
+                raise
+            finally:
+                os.close(reserved.file)
+        except OSError as error:
+            self._counter.add(cache_not_kept=1)
+            self._stop(error)
+
+    def _stop(self, error: OSError) -> None:
+        """Go on without keeping more; what is there is still read."""
+        if self._refused:
+            return
+        self._refused = True
+        full = "its disk is full" if error.errno in {errno.ENOSPC, errno.EDQUOT} else str(error)
+        warnings.warn(
+            f"cache={printable(self._folder.path)!r}: nothing more is kept there, for {full}. "
+            "Batches are right, but are read from the store again. Free space, or lower "
+            "cache_limit.",
+            stacklevel=2,
+        )
+
+
+def block_name(*parts: object) -> str:
+    """Return the name of a block: of which object, and which part of it."""
+    return hashlib.sha256("\n".join(map(repr, parts)).encode()).hexdigest()[:40]
+
+
+def _note_use(file: int) -> None:
+    """Set the time of a block, for those used longest ago go first; a minute is near enough."""
+    if time.time() - os.fstat(file).st_mtime > _USE_S:
+        os.utime(file)
+
+
+def _read_block(
+    file: int, name: str, size: int | None, crc: int | None
+) -> npt.NDArray[np.uint8] | None:
+    told = _read_head(file, name)
+    if told is None:
+        return None
+    length, stored_crc = told
+    if (size is not None and size != length) or (crc is not None and crc != stored_crc):
+        return None
+    content = _read_bytes(file, _HEAD.size, length)
+    return content if content is not None and checksum(content) == stored_crc else None
+
+
+def _read_piece(
+    file: int, block: tuple[str, int], start: int, size: int
+) -> npt.NDArray[np.uint8] | None:
+    told = _read_head(file, block[0])
+    if told is None or told[0] != block[1] or start + size > block[1]:
+        return None
+    return _read_bytes(file, _HEAD.size + start, size)
+
+
+def _read_head(file: int, name: str) -> tuple[int, int] | None:
+    """Return length and checksum of a block; None if this is not all of one."""
+    head = os.read(file, _HEAD.size)
+    if len(head) != _HEAD.size:
+        return None
+    magic, length, crc, stored_name = _HEAD.unpack(head)
+    there = os.fstat(file).st_size - _HEAD.size
+    if magic != BLOCK_MAGIC or stored_name.hex() != name or length != there:
+        return None
+    return length, crc
+
+
+def _read_bytes(file: int, start: int, size: int) -> npt.NDArray[np.uint8] | None:
+    memory = np.empty(size + SPARE_BYTES, dtype=np.uint8)
+    memory[size:] = 0
+    view, done = memory.data, 0
+    while done < size:
+        got = os.preadv(file, [view[done:size]], start + done)
+        if not got:
+            return None
+        done += got
+    content: npt.NDArray[np.uint8] = memory[:size]
+    return content
+
+
+def _write_all(file: int, head: bytes, content: memoryview) -> None:
+    for piece in (memoryview(head), content):
+        done = 0
+        while done < len(piece):
+            done += os.write(file, piece[done:])
