@@ -6,7 +6,7 @@ import os
 import zlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from penstock.packing.items import MASKS
 from penstock.packing.mask_runs import are_runs, check_runs, read_header
 from penstock.packing.ordered_map import map_in_order
 from penstock.packing.parts import Layout
-from penstock.packing.ranges import BlockRanges, block_ranges, check_parts, compare_head
+from penstock.packing.ranges import block_ranges, check_parts, compare_head
 from penstock.packing.read import PackFile
 from penstock.packing.records import check_image
 from penstock.packing.shards import open_packed
@@ -117,16 +117,25 @@ def _damage(file: PackFile, bar: ProgressBar, *, deep: bool, threads: int) -> It
     if not _records_follow_one_another(file):
         yield "the records do not follow one another."
         return
-    yield from _block_problems(file, threads)
-    if false_parts := _part_problem(file):
-        yield false_parts
+    if false_index := _false_blocks(file) or _false_parts(file):
+        yield false_index
         return
+    yield from _damaged_bytes(file, bar, deep=deep, threads=threads)
 
-    def look(index: int) -> str | None:
-        return _sample_problem(file, index, deep=deep)
 
-    for found in map_in_order(look, range(len(file)), threads):
-        bar.advance()
+def _damaged_bytes(file: PackFile, bar: ProgressBar, *, deep: bool, threads: int) -> Iterator[str]:
+    """Look at every block, and at every sample."""
+
+    def look(job: tuple[bool, int]) -> str | None:
+        is_sample, number = job
+        return _sample_problem(file, number, deep=deep) if is_sample else _damaged(file, number)
+
+    blocks = len(file.blocks["first"]) if file.version > 1 else 0
+    samples = ((True, number) for number in range(len(file)))
+    jobs = chain(((False, number) for number in range(blocks)), samples)
+    for count, found in enumerate(map_in_order(look, jobs, threads)):
+        if count >= blocks:
+            bar.advance()
         if found is not None:
             yield found
 
@@ -176,7 +185,7 @@ def _check_parts(file: PackFile, index: int, record: bytes) -> None:
         place += size
 
 
-def _part_problem(file: PackFile) -> str | None:
+def _false_parts(file: PackFile) -> str | None:
     """Whether all records have the parts that they must have, whatever is in them."""
     for start in range(0, len(file), _CHUNK_SAMPLES):
         try:
@@ -186,35 +195,33 @@ def _part_problem(file: PackFile) -> str | None:
     return None
 
 
-def _block_problems(file: PackFile, threads: int) -> Iterator[str]:
-    """Blocks must hold all records, one after the other, and match their checksums."""
+def _false_blocks(file: PackFile) -> str | None:
+    """Whether blocks hold all records, one after the other, whatever is in them."""
     if file.version == 1:
-        return
+        return None
     count, sample, place = len(file.blocks["first"]), 0, HEADER_BYTES
     for start in range(0, count, _CHUNK_SAMPLES):
         try:
             blocks = block_ranges(file, np.arange(start, min(start + _CHUNK_SAMPLES, count)))
         except PackError as error:
-            yield str(error).removeprefix(f"{file.path}: ")
-            return
+            return str(error).removeprefix(f"{file.path}: ")
         ends = blocks.offset + blocks.size
         follows = (int(blocks.first[0]), int(blocks.offset[0])) == (sample, place)
         follows &= np.array_equal(blocks.offset[1:], ends[:-1])
         follows &= np.array_equal(file.facts("offset")[blocks.first], blocks.offset.astype("<u8"))
         if not follows:
-            yield "the blocks do not follow one another, record by record."
-            return
+            return "the blocks do not follow one another, record by record."
         sample, place = int(blocks.stop[-1]), int(ends[-1])
-
-        def is_whole(number: int, blocks: BlockRanges = blocks) -> bool:
-            offset, size = int(blocks.offset[number]), int(blocks.size[number])
-            return file.crc_of(offset, size) == int(blocks.crc[number])
-
-        for number, whole in enumerate(map_in_order(is_whole, range(len(ends)), threads), start):
-            if not whole:
-                yield f"block {number:,} is damaged: its checksum does not match."
     if place != file.tail.records_end:
-        yield f"the blocks end at byte {place:,}, the records at {file.tail.records_end:,}."
+        return f"the blocks end at byte {place:,}, the records at {file.tail.records_end:,}."
+    return None
+
+
+def _damaged(file: PackFile, block: int) -> str | None:
+    found = block_ranges(file, np.array([block]))
+    if file.crc_of(int(found.offset[0]), int(found.size[0])) != int(found.crc[0]):
+        return f"block {block:,} is damaged: its checksum does not match."
+    return None
 
 
 def _check_masks(file: PackFile, index: int) -> None:
