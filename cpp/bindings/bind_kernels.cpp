@@ -19,6 +19,7 @@
 #include "bindings/bind.h"
 #include "kernels/mix/mix_batch.h"
 #include "kernels/warp/elastic.h"
+#include "kernels/warp/solve_perspective.h"
 #include "kernels/warp/warp.h"
 
 namespace nb = nanobind;
@@ -105,6 +106,36 @@ NewBoxes sources(const Matrices& matrices, const Boxes& windows, const SizePairs
   return NewBoxes(boxes, {count, 4}, owner);
 }
 
+/// Four pairs of whole numbers; false for all else.
+bool read_corners(double corners[4][2], nb::handle given) {
+  constexpr long kFarthest = 1L << 24;  // products are exact
+  if (!nb::isinstance<nb::list>(given) && !nb::isinstance<nb::tuple>(given)) return false;
+  if (nb::len(given) != 4) return false;
+  for (int corner = 0; corner < 4; ++corner) {
+    const nb::object pair = given[corner];
+    if (!nb::isinstance<nb::list>(pair) && !nb::isinstance<nb::tuple>(pair)) return false;
+    if (nb::len(pair) != 2) return false;
+    for (int axis = 0; axis < 2; ++axis) {
+      const nb::object number = pair[axis];
+      if (!PyLong_CheckExact(number.ptr())) return false;
+      int overflow = 0;
+      const long value = PyLong_AsLongAndOverflow(number.ptr(), &overflow);
+      if (overflow != 0 || value > kFarthest || value < -kFarthest) return false;
+      corners[corner][axis] = static_cast<double>(value);
+    }
+  }
+  return true;
+}
+
+nb::object perspective(nb::handle startpoints, nb::handle endpoints) {
+  CornerPairs corners;
+  std::array<float, 8> numbers;
+  if (!read_corners(corners.from, startpoints) || !read_corners(corners.to, endpoints) ||
+      !solve_perspective(numbers.data(), corners))
+    return nb::none();
+  return nb::cast(numbers);
+}
+
 }  // namespace
 
 void bind_kernels(nb::module_& m) {
@@ -114,6 +145,9 @@ void bind_kernels(nb::module_& m) {
   m.def("elastic_field", &field, "height"_a, "width"_a, "alpha"_a, "sigma"_a, "key"_a,
         "The displacement (dx, dy) in pixels of an elastic transform; alpha and sigma are "
         "(across, down).");
+  m.def("solve_perspective", &perspective, "startpoints"_a, "endpoints"_a,
+        "The eight numbers that lead from four endpoints (x, y) back to the startpoints, as "
+        "float32; None where whoever solves for them may round them to others.");
   m.def("warp_sources", &sources, "matrices"_a, "windows"_a, "sizes"_a,
         "Which part of an image of `sizes` (height, width) a warp needs for a window of its "
         "result. Windows and parts are (top, left, height, width); an affine matrix ends in two "

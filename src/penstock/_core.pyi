@@ -266,6 +266,11 @@ def elastic_field(height: int, width: int, alpha: Sequence[float], sigma: Sequen
     The displacement (dx, dy) in pixels of an elastic transform; alpha and sigma are (across, down).
     """
 
+def solve_perspective(startpoints: object, endpoints: object) -> object:
+    """
+    The eight numbers that lead from four endpoints (x, y) back to the startpoints, as float32; None where whoever solves for them may round them to others.
+    """
+
 def warp_sources(matrices: Annotated[NDArray[numpy.float64], dict(shape=(None, 8), order='C', writable=False)], windows: Annotated[NDArray[numpy.int64], dict(shape=(None, 4), order='C', writable=False)], sizes: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
     """
     Which part of an image of `sizes` (height, width) a warp needs for a window of its result. Windows and parts are (top, left, height, width); an affine matrix ends in two zeros.

@@ -3,6 +3,8 @@
 Messages read: where, what is wrong, what was got, what to do.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import ClassVar
 
 from penstock.printable import MOST_PER_LINE, printable, printable_lines
@@ -29,12 +31,12 @@ class TransformTypeError(TransformError, TypeError):
     """A transform was given something of a kind that it does not take."""
 
 
-class NoKernelError(TransformTypeError):
-    """A function has no kernel for the class `kind`, which may be one of the user's own."""
+class DimensionError(TransformError, IndexError):
+    """A tensor has too few dimensions for an image; torchvision raises the one or the other."""
 
-    def __init__(self, message: str, kind: type | None = None) -> None:
-        super().__init__(message)  # torch raises errors of workers anew, from the message alone
-        self.kind = kind
+
+class NoKernelError(TransformTypeError):
+    """A function has no kernel for the class of an input, which may be one of the user's own."""
 
 
 class LossyError(TransformError, RuntimeError):
@@ -113,3 +115,18 @@ class TranslationError(PenstockError, ValueError):
 
 class CoreError(PenstockError, ValueError):
     """The native core was given something that does not fit: a mistake of ours, not of the data."""
+
+
+@contextmanager
+def told_by(name: str) -> Iterator[None]:
+    """Have errors about what a Loader also has begin with the class that the user has made."""
+    try:
+        yield
+    except PenstockError as error:
+        message = str(error.args[0]) if error.args else ""
+        if message.startswith(_OF_A_LOADER):
+            error.args = (f"{name}: {message.removeprefix(_OF_A_LOADER)}", *error.args[1:])
+        raise
+
+
+_OF_A_LOADER = "Loader: "

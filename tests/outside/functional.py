@@ -95,16 +95,16 @@ def _held(function: Callable[..., Any], original: Callable[..., Any]) -> Callabl
         Adapter.uses += 1
         # torch counts who uses it, and tests look whether it was told so; ours does not tell it.
         torch._C._log_api_usage_once(f"{function.__module__}.{function.__name__}")
-        if not _is_theirs_to_judge(args[0] if args else None):
+        if not is_theirs_to_judge(args[0] if args else None):
             return function(*args, **kwargs)
         before = torch.get_rng_state()
-        expected, refused = _try(original, *_copies(args, kwargs))
+        expected, refused = try_call(original, *copies(args, kwargs))
         torch.set_rng_state(before)
         got = function(*args, **kwargs)
-        if _NO_JPEG in str(refused):
+        if is_unable(refused):
             return got
         assert refused is None, f"{function.__name__}: torchvision refuses this: {refused!r}"
-        _assert_same(function.__name__, got, expected)
+        assert_same(function.__name__, got, expected)
         return got
 
     return call
@@ -122,13 +122,18 @@ def _counted(function: Callable[..., Any], original: Callable[..., Any]) -> Call
     return call
 
 
-def _is_theirs_to_judge(inpt: Any) -> bool:
+def is_theirs_to_judge(inpt: Any) -> bool:
     """Whether torchvision knows the kind of input, as it does not know those of its tests."""
     is_other = isinstance(inpt, tv_tensors.TVTensor) and type(inpt) not in _KINDS
     return not is_other
 
 
-def _copies(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+def is_unable(refused: Exception | None) -> bool:
+    """Whether it is this build of torchvision that cannot, and not torchvision."""
+    return _NO_JPEG in str(refused)
+
+
+def copies(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
     return *(_copy(arg) for arg in args), {name: _copy(value) for name, value in kwargs.items()}
 
 
@@ -143,7 +148,7 @@ def _copy(value: Any) -> Any:
     return copy.copy(value) if isinstance(value, (list, dict)) else value
 
 
-def _try(function: Callable[..., Any], *args: Any) -> tuple[Any, Exception | None]:
+def try_call(function: Callable[..., Any], *args: Any) -> tuple[Any, Exception | None]:
     *positional, named = args
     try:
         with warnings.catch_warnings():
@@ -153,12 +158,16 @@ def _try(function: Callable[..., Any], *args: Any) -> tuple[Any, Exception | Non
         return None, error
 
 
-def _assert_same(name: str, got: Any, expected: Any) -> None:
+def assert_same(name: str, got: Any, expected: Any) -> None:
     assert type(got) is type(expected), f"{name}: {type(got)} is not {type(expected)}"
     if isinstance(got, (tuple, list)):
         assert len(got) == len(expected), name
         for one, other in zip(got, expected, strict=True):
-            _assert_same(name, one, other)
+            assert_same(name, one, other)
+    elif isinstance(got, dict):
+        assert got.keys() == expected.keys(), name
+        for key in got:
+            assert_same(name, got[key], expected[key])
     elif isinstance(got, torch.Tensor):
         _assert_same_tensors(name, got, expected)
     elif isinstance(got, PIL.Image.Image):

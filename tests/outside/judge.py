@@ -12,7 +12,12 @@ import pytest
 from penstock import PenstockError
 from tests.outside.adapter import Adapter
 from tests.outside.functional import leave_out_scripting, private_names
-from tests.outside.skips import is_functional, judges_arguments, reason_to_skip
+from tests.outside.skips import (
+    is_functional,
+    judges_arguments,
+    reason_to_skip,
+    reason_to_skip_calls,
+)
 
 UNTOUCHED = "judges torchvision alone: no transform of penstock's was called"
 
@@ -20,7 +25,8 @@ UNTOUCHED = "judges torchvision alone: no transform of penstock's was called"
 class Judge:
     """Outcomes of one run."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, called: bool = False) -> None:
+        self._called = called
         self.passed = 0
         self.failed: list[str] = []
         self.skipped: Counter[str] = Counter()
@@ -41,6 +47,8 @@ class Judge:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self) -> Iterator[Any]:
+        if self._called:
+            return (yield)
         with private_names():
             return (yield)
 
@@ -49,7 +57,7 @@ class Judge:
         for module in {item.module for item in items}:
             leave_out_scripting(module)
         for item in items:
-            reason = reason_to_skip(item)
+            reason = reason_to_skip_calls(item) if self._called else reason_to_skip(item)
             if reason is not None:
                 item.add_marker(pytest.mark.skip(reason=reason))
 

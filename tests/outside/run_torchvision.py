@@ -28,13 +28,17 @@ def main() -> int:
         return 2
     sys.dont_write_bytecode = True  # the source belongs to somebody else
     torchvision = import_torchvision()[1]
+    from tests.outside.called import adapt_calls
     from tests.outside.functional import adapt_functions
     from tests.outside.judge import Judge
     from tests.outside.names import adapt
 
-    adapt()
-    adapt_functions()
-    judge = Judge()
+    if options.called:
+        adapt_calls()
+    else:
+        adapt()
+        adapt_functions()
+    judge = Judge(called=options.called)
     ended = pytest.main(
         [
             str(tests),
@@ -59,6 +63,7 @@ def main() -> int:
 def _parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--source", type=Path, required=True, help="torchvision's source folder")
+    parser.add_argument("--called", action="store_true", help="call transforms, as torchvision's")
     parser.add_argument("--only", metavar="WORDS", help="tests to run, as pytest's -k takes them")
     parser.add_argument("--verbose", action="store_true", help="show why a test fails")
     return parser.parse_args()

@@ -25,6 +25,8 @@ FINAL_VALUES = "values of float tensors: penstock's final pass; see tests/parity
 CLASS_NUMBERS = "labels other than class numbers: penstock's loader has no others to mix"
 USER_FUNCTION = "a user's function inside RandomApply or RandomOrder: refused on purpose"
 COMPOSE = "a user's function inside Compose: runs in penstock's loader, not here"
+FUNCTIONS_ONLY = "about functions, which the run without --called judges"
+WARNS_TOO = "expects no other warning than torchvision's: ours gives one too, in its own words"
 MOCKED = "replaces make_params by a mock"
 EMPTY = "expects that containers of no transforms are refused: ours do nothing then"
 ERASING_WARNS = "expects a warning that RandomErasing leaves boxes alone: ours gives none"
@@ -101,6 +103,31 @@ _TRANSFORMS: tuple[tuple[str, Condition, str], ...] = (
         OWN_DRAWS,
     ),
 )
+
+
+_CALLS: tuple[tuple[str, Condition, str], ...] = (
+    (r"TestRandomIoUCrop::test__transform.*", _always, MOCKED),
+    (r"TestContainerTransforms::test_errors", _always, EMPTY),
+    (r"TestErase::test_transform_errors", _always, ERASING_EARLY),
+    (r"TestToDtype::test_errors_warnings", _always, WARNS_TOO),
+    (
+        r"TestResize::test_image_correctness",
+        lambda params: params["size"] in ([12, 13], (12, 13)) and _is_cubic(params),
+        TORCH_CUBIC,
+    ),
+    (r"Test(RegisterKernel|GetKernel|ShapeGetters|Utils)::.*", _always, FUNCTIONS_ONLY),
+)
+
+
+def reason_to_skip_calls(item: Any) -> str | None:
+    """The same, where transforms of ours are called in the places of torchvision's."""
+    if is_functional(item):
+        return FUNCTIONS_ONLY
+    params = _params(item)
+    for pattern, holds, reason in _CALLS:
+        if re.fullmatch(pattern, _name(item)) and holds(params):
+            return reason
+    return None
 
 
 def reason_to_skip(item: Any) -> str | None:

@@ -182,8 +182,12 @@ def test_wrong_arguments_are_refused(folder):
     for seed in (-1, 1.5, True, 1 << 64):
         with pytest.raises(LoaderError, match="seed"):
             Dataset(folder, seed=seed)
-    with pytest.raises(LoaderError, match="threads must be a whole number"):
+    with pytest.raises(LoaderError, match=r"^Dataset: threads must be a whole number"):
         Dataset(folder, threads=0)
+    with pytest.raises(LoaderError, match=r"^Dataset: on_error must be one of"):
+        Dataset(folder, on_error="ignore")
+    with pytest.raises(LoaderError, match=r"^DataLoader: threads must be a whole number"):
+        DataLoader(Dataset(folder), threads=0)
     with pytest.raises(LoaderError, match=r"set_epoch: epoch must be .* got -1"):
         Dataset(folder).set_epoch(-1)
 

@@ -1,6 +1,7 @@
 """Transforms made of others: what they draw."""
 
 import numpy as np
+import pytest
 
 from drawn import batch, effects_of
 from penstock import transforms as T
@@ -37,3 +38,12 @@ def test_the_order_of_a_random_order_changes_no_draw():
     for row in range(40):
         drawn = dict(effects_of(moves, row))
         assert drawn[Effect.BRIGHTNESS] == alone.parameters(row)
+
+
+def test_a_list_of_torchs_modules_is_a_list():
+    torch = pytest.importorskip("torch")
+    image = torch.arange(48, dtype=torch.uint8).view(3, 4, 4)
+    modules = torch.nn.ModuleList([torch.nn.Identity()])
+
+    assert torch.equal(T.RandomApply(modules, p=1.0)(image), image)
+    assert torch.equal(T.RandomOrder(modules)(image), image)

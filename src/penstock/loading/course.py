@@ -6,6 +6,7 @@ begins another one.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -206,7 +207,21 @@ class Course:
             # Where that is depends on the ranks, which an epoch settles.
             self._batches_of_start = (int(state["batches"]), int(state["batch_shape"]))
         else:
-            self._start = -(-int(state["consumed"]) // self.batching.world_size)
+            self._start = self._own_share(int(state["consumed"]), self.batching.world_size)
+
+    def _own_share(self, consumed: int, world_size: int) -> int:
+        """How many samples each rank has had; those that they cannot share evenly come again."""
+        share, rest = divmod(consumed, world_size)
+        if not rest:
+            return share
+        if consumed >= len(self.order(self.epoch)):
+            return share + 1  # the epoch was over
+        warnings.warn(
+            f"Loader: the state was saved after {consumed:,} samples of an epoch, which "
+            f"{world_size} ranks cannot share evenly. {rest} of them come a second time.",
+            stacklevel=3,
+        )
+        return share
 
     def check_not_forked(self) -> None:
         """Raise in a forked child."""
@@ -322,7 +337,8 @@ class Course:
                 )
             return
         # A state that was loaded counts samples of all ranks together.
-        self._start = -(-self._start * self._ranks.world_size // found.world_size)
+        consumed = self._start * self._ranks.world_size
+        self._start = self._own_share(consumed, found.world_size)
         self._ranks, self._next_order = found, None
         self.batching = replace(self.batching, rank=found.rank, world_size=found.world_size)
         self._share_selection()

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.utils.data import default_collate
 
-from penstock.errors import LoaderError
+from penstock.errors import LoaderError, told_by
 from penstock.loading.again import Again, read_place
 from penstock.loading.deliver import IMAGE
 from penstock.loading.epoch import Delivering, Epoch, Iteration
@@ -65,6 +65,7 @@ class DataLoader(Standing):
     - `state_dict` and `load_state_dict` go on in the middle of an epoch, batch for batch.
     """
 
+    @told_by("DataLoader")
     def __init__(
         self,
         dataset: Any,

@@ -17,7 +17,7 @@ from penstock._core import active_isa
 from penstock.data.columns import label_column
 from penstock.data.open_data import open_loader_data
 from penstock.data.packed import PackedSource
-from penstock.errors import LoaderError, SampleIndexError
+from penstock.errors import LoaderError, SampleIndexError, told_by
 from penstock.geometry import Ints
 from penstock.limits import Limits, limits_or_in_force
 from penstock.loading.failures import Ledger
@@ -58,6 +58,7 @@ class Dataset(torch_data.Dataset[Any]):
       where a single sample is asked for.
     """
 
+    @told_by("Dataset")
     def __init__(
         self,
         data: Any,
@@ -119,6 +120,7 @@ class Dataset(torch_data.Dataset[Any]):
         self._engine = Engine(self._recipe, partial(_threads_here, self._threads))
         self._epoch = DrawnEpoch()
 
+    @told_by("Dataset")
     def with_transform(self, transform: Any) -> Dataset:
         """Return a Dataset of the same samples with another transform; this one stays as it is."""
         asked = replace(self._recipe.asked, transform=transform)
@@ -277,6 +279,7 @@ class Dataset(torch_data.Dataset[Any]):
         element = self.work.output.element.name.lower()
         return f"Dataset({self.source.describe()}, dtype={element}, draws from {draws})"
 
+    @told_by("Dataset")
     def _make(self, indices: Sequence[Any]) -> list[Any]:
         samples: Ints = np.array([self.position(index) for index in indices], dtype=np.int64)
         if not len(samples):

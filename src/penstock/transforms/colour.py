@@ -37,6 +37,13 @@ _ADJUSTMENTS = (
     ("hue", Effect.HUE, 0.0, -0.5, 0.5),
 )
 
+_FUNCTIONS: tuple[Any, ...] = (
+    F.adjust_brightness,
+    F.adjust_contrast,
+    F.adjust_saturation,
+    F.adjust_hue,
+)
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Grayscale(ImageOp):
@@ -226,23 +233,27 @@ class ColorJitter(ImageOp):
     hue: Jitter = None
     changes: ClassVar[int] = IMAGES
     _ranges: dict[Effect, Range] = field(init=False, repr=False, compare=False)
+    _limits: tuple[tuple[str, Range | None], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._keep(_ranges=_read_ranges("ColorJitter", self))
+        ranges = _read_ranges("ColorJitter", self)
+        limits = ((f"{name}_factor", ranges.get(effect)) for name, effect, *_ in _ADJUSTMENTS)
+        self._keep(_ranges=ranges, _limits=tuple(limits))
 
     def make_params(self, flat_inputs: list[Any]) -> Params:
         """Draw an order, then a factor for each property that changes."""
         del flat_inputs
         params = {"fn_idx": order(len(_ADJUSTMENTS))}
-        for name, effect, *_ in _ADJUSTMENTS:
-            limits = self._ranges.get(effect)
-            params[f"{name}_factor"] = None if limits is None else uniform(*limits)
+        for argument, limits in self._limits:
+            params[argument] = None if limits is None else uniform(*limits)
         return params
 
     def transform(self, inpt: Any, params: Params) -> Any:
         """Adjust one property after the other."""
         for place in params["fn_idx"].tolist():
-            inpt = _adjust(inpt, _ADJUSTMENTS[place][0], params)
+            factor = params[self._limits[place][0]]
+            if factor is not None:
+                inpt = _FUNCTIONS[place](inpt, factor)
         return inpt
 
     def sample(self, draws: Draws, sizes: Sizes) -> tuple[EffectMove, ...]:

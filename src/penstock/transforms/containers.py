@@ -311,7 +311,9 @@ def _require_list(where: str, given: Any) -> None:
 
 
 def _listed(given: Any) -> Sequence[Any]:
-    """The transforms of a list, or of a Compose in its place."""
+    """The transforms of a list, of a Compose in its place, or of torch's list of modules."""
+    if type(given).__name__ == "ModuleList" and hasattr(given, "named_modules"):
+        return list(given)
     listed: Sequence[Any] = given.transforms if isinstance(given, Compose) else given
     return listed
 

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from penstock.errors import NoKernelError, TransformError
+from penstock.errors import TransformError
+from penstock.transforms.functional.dispatch import passing_through
 from penstock.transforms.inputs import (
     EVERYTHING,
     OWN_CLASS,
@@ -137,13 +138,9 @@ class Transform:
         return value
 
     def _change_own_class(self, value: Any, params: Params) -> Any:
-        """Users' own classes have functions if they registered some, else they pass through."""
-        try:
+        """Users' own classes have functions if they registered some; the others pass them on."""
+        with passing_through(type(value)):
             return self.transform(value, params)
-        except NoKernelError as error:
-            if error.kind is not type(value):  # a function that they registered met another class
-                raise
-            return value
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(told_arguments(self))})"

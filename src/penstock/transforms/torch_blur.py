@@ -56,15 +56,21 @@ def torch_weights(width: int, height: int, sigmas: Floats, generation: Generatio
 def _half_kernel(side: int, sigma: float, generation: Generation) -> Float32s:
     """Half of a kernel, by the operations that torchvision calls, so with the same bits."""
     torch: Any = import_module("torch")
-    reach = (side - 1) / (2 * math.sqrt(2)) if generation == 2 else (side - 1) * 0.5
-    places = torch.linspace(-reach, reach, steps=side, dtype=torch.float32, device="cpu")
+    places = _places(side, generation)
     if generation == 2:
-        kernel = torch.softmax(places.div(sigma).pow(2).neg(), dim=0)
+        kernel = torch.softmax(places.div(sigma).pow_(2).neg_(), dim=0)
     else:
         heights = torch.exp(-0.5 * (places / sigma).pow(2))
         kernel = heights / heights.sum()
     half: Float32s = kernel.numpy()[side // 2 :]
     return half
+
+
+@cache
+def _places(side: int, generation: Generation) -> Any:
+    torch: Any = import_module("torch")
+    reach = (side - 1) / (2 * math.sqrt(2)) if generation == 2 else (side - 1) * 0.5
+    return torch.linspace(-reach, reach, steps=side, dtype=torch.float32, device="cpu")
 
 
 def both_directions(width: int, height: int, weights: Float32s) -> tuple[Float32s, Float32s]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import random
 import struct
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -56,10 +57,38 @@ def float32_of(number: float) -> float:
     return rounded
 
 
+@cache
+def _drawing() -> Callable[[float, float], float]:
+    """What draws torch.empty(1).uniform_(low, high), which torch.rand(1) is, too.
+
+    A new tensor takes as long as drawing into it, so each thread keeps one for each of torch's
+    default types. Not where a new one would be of another device, or seen by whoever looks on.
+    """
+    torch = get_torch()
+    kept = threading.local()
+    default_dtype, empty = torch.get_default_dtype, torch.empty
+    is_compiling = torch.compiler.is_compiling
+    # A default device is one of the former; nothing public says whether there are any.
+    modes, dispatch_modes = torch._C._len_torch_function_stack, torch._C._len_torch_dispatch_stack  # noqa: SLF001
+
+    def draw(low: float, high: float) -> float:
+        if modes() or dispatch_modes() or is_compiling():
+            return float(empty(1).uniform_(low, high).item())
+        dtype = default_dtype()
+        try:
+            room = kept.rooms[dtype]
+        except (AttributeError, KeyError):
+            with torch.inference_mode(False):  # one of that mode could not be used outside of it
+                room = empty(1)
+            kept.rooms = {**getattr(kept, "rooms", {}), dtype: room}
+        return float(room.uniform_(low, high).item())
+
+    return draw
+
+
 def chance(p: float) -> bool:
     """Whether torch.rand(1) < p."""
-    below: bool = get_torch().rand(1).item() < float32_of(p)
-    return below
+    return _drawing()(0.0, 1.0) < float32_of(p)
 
 
 def chance_up_to(p: float) -> bool:
@@ -75,8 +104,7 @@ def rand(count: int) -> Any:
 
 def uniform(low: float, high: float) -> float:
     """One number in [low, high)."""
-    drawn: float = get_torch().empty(1).uniform_(low, high).item()
-    return drawn
+    return _drawing()(low, high)
 
 
 def log_uniform(limits: Sequence[float]) -> float:

@@ -11,7 +11,7 @@ from enum import Enum
 from numbers import Number
 from typing import Any, NamedTuple
 
-from penstock.errors import TransformError, TransformTypeError
+from penstock.errors import DimensionError, TransformError, TransformTypeError
 from penstock.transforms.arguments import Interpolation, InterpolationMode
 
 Sides = int | Sequence[int] | None  # (height, width), one number for the shorter side, or None
@@ -233,6 +233,15 @@ def read_blur(kernel_size: Any, sigma: Any) -> tuple[tuple[int, int], tuple[floa
     if any(value <= 0.0 for value in sigma):
         raise TransformError(f"sigma should have positive values. Got {sigma}")
     return (kernel_size[0], kernel_size[1]), (sigma[0], sigma[-1])
+
+
+def require_channels(shape: Sequence[int], function: str) -> None:
+    """Refuse the shape of a tensor that has no channels."""
+    if len(shape) < 3:
+        raise DimensionError(
+            f"{function}: a tensor of an image is (..., channels, height, width), got "
+            f"{tuple(shape)}. Give a gray one its channel, by image[None]."
+        )
 
 
 def require_hue(hue_factor: float) -> None:

@@ -29,7 +29,7 @@ _equalize = Kernels("equalize", native.equalize)
 _permute_channels = Kernels("permute_channels", native.permute_channels)
 _gaussian_blur = Kernels("gaussian_blur", blur.gaussian_blur)
 _gaussian_noise = Kernels("gaussian_noise", pillow.gaussian_noise)
-_erase = Kernels("erase", pillow.erase)
+_erase = Kernels("erase", native.erase)
 _jpeg = Kernels("jpeg", pillow.jpeg)
 
 

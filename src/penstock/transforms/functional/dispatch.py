@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial, wraps
 from importlib import import_module
 from types import ModuleType
@@ -44,6 +46,21 @@ _METADATA = ("format", "canvas_size", "clamping_mode")
 _HOMES = {name: module for module, names in MODULES.items() for name in names}
 
 TABLES: dict[str, Kernels] = {}
+
+_passing: ContextVar[type | None] = ContextVar("passing", default=None)
+
+
+@contextmanager
+def passing_through(kind: type | None) -> Iterator[None]:
+    """Have functions return inputs of a user's class untouched where they have no kernel for it.
+
+    So it is within transforms, function by function, as in torchvision.
+    """
+    before = _passing.set(kind)
+    try:
+        yield
+    finally:
+        _passing.reset(before)
 
 
 class Kernels(dict[type, Kernel]):
@@ -78,11 +95,12 @@ class Kernels(dict[type, Kernel]):
 
     def __missing__(self, kind: type) -> Kernel:
         kernel = self.find(kind)
+        if kernel is None and kind is _passing.get():
+            return _pass_through
         if kernel is None:
             raise NoKernelError(
                 f"Functional F.{self.name} supports inputs of type {self._known_types()}, "
-                f"but got {kind} instead.",
-                kind,
+                f"but got {kind} instead."
             )
         self[kind] = kernel
         return kernel
@@ -248,7 +266,8 @@ def _called_by_names(kernel: Kernel, function: str) -> Kernel:
 
     @wraps(kernel)
     def call(inpt: Any, *args: Any, **arguments: Any) -> Any:
-        return kernel(inpt, **dict(zip(names, args, strict=False)), **arguments)
+        with passing_through(None):  # what the user calls in there is to be told what is missing
+            return kernel(inpt, **dict(zip(names, args, strict=False)), **arguments)
 
     return call
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from penstock._core import solve_perspective as solve_whole_corners
 from penstock.errors import LossyError, TransformError
 from penstock.transforms.functional.arguments import Coefficients, Points
 
@@ -82,9 +83,17 @@ def solve_perspective(
 ) -> list[float]:
     """Solve for the numbers that lead from `endpoints` back to `startpoints`.
 
-    Solved in doubles and rounded to float32. Where torch is installed its solver is asked, which
-    is the one that torchvision asks: another one may differ in the last bit.
+    Solved in doubles and rounded to float32. Where the last bit may depend on the solver, torch's
+    is asked, if it is installed: that is the one that torchvision asks.
     """
+    numbers: Any = solve_whole_corners(startpoints, endpoints)
+    solved: list[float] | None = numbers
+    return _solve_corners(startpoints, endpoints) if solved is None else solved
+
+
+def _solve_corners(
+    startpoints: Sequence[Sequence[int]], endpoints: Sequence[Sequence[int]]
+) -> list[float]:
     if len(startpoints) != 4 or len(endpoints) != 4:
         raise TransformError(
             f"Please provide exactly four corners, got {len(startpoints)} startpoints and "

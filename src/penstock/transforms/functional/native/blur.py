@@ -6,7 +6,7 @@ tried in both ways on this machine, and agreed.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -40,8 +40,13 @@ def blur_numbers(
     is_usual = across == down and weights_needed(width, height) <= MOST_WEIGHTS
     if not (fits and is_usual and _agrees()):
         return None
-    weights = torch_weights(width, height, np.array([across]), generation)[0]
-    return (width, height, across, down, *weights.tolist())
+    return (width, height, across, down, *_weights(width, height, across, generation))
+
+
+@lru_cache(maxsize=256)
+def _weights(width: int, height: int, sigma: float, generation: Generation) -> Numbers:
+    """Those of one kernel; sigmas that are not drawn come again and again."""
+    return tuple(torch_weights(width, height, np.array([sigma]), generation)[0].tolist())
 
 
 @cache

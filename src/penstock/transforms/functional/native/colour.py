@@ -14,6 +14,7 @@ from penstock.transforms.functional.arguments import (
     require_gray_channels,
     require_hue,
 )
+from penstock.transforms.functional.native.conversions import to_array, to_pillow
 from penstock.transforms.functional.native.memory import (
     channels_of,
     image_of,
@@ -22,6 +23,7 @@ from penstock.transforms.functional.native.memory import (
     run_effect,
 )
 from penstock.transforms.functional.pillow import colour as pillow
+from penstock.transforms.functional.pillow.conversions import import_torch
 
 # Beyond these, float arithmetic may go another way than Pillow's.
 _LARGEST_FACTOR = 10_000.0
@@ -141,3 +143,18 @@ def permute_channels(image: Any, permutation: Sequence[int]) -> Any:
     if channels_of(image) != 3 or sorted(order) != [0, 1, 2]:
         return None
     return run_effect(image, Effect.PERMUTE_CHANNELS, *order)
+
+
+@instead_of(pillow.erase)
+def erase(image: Any, i: int, j: int, h: int, w: int, v: Any, inplace: bool = False) -> Any:
+    """A rectangle of a copy replaced, by torch: it decides what becomes of fractions."""
+    del inplace
+    is_array = isinstance(image, np.ndarray)
+    pixels = image.copy() if is_array else to_array(image)
+    if pixels is None:
+        return None
+    torch = import_torch("erase")
+    tensor = torch.from_numpy(pixels)
+    planes = tensor.permute(2, 0, 1) if tensor.ndim == 3 else tensor[None]
+    planes[..., i : i + h, j : j + w] = torch.from_numpy(v) if isinstance(v, np.ndarray) else v
+    return pixels if is_array else to_pillow(pixels)

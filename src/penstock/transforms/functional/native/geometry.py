@@ -206,6 +206,8 @@ def packed_fill(fill: Fill, channels: int) -> int | None:
     """One colour as the core has it; None for fills that are not levels, which Pillow knows."""
     if fill is None:
         return 0
+    if type(fill) is int and 0 <= fill < 256:
+        return pack_colour(fill, fill, fill)
     levels: list[Any] = list(fill) if isinstance(fill, (list, tuple)) else [fill]
     if len(levels) not in {1, channels}:
         return None

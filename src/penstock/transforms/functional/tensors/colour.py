@@ -10,6 +10,7 @@ from torch import Tensor
 from penstock._core import Effect
 from penstock.errors import TransformError, TransformTypeError
 from penstock.transforms.functional.arguments import (
+    require_channels,
     require_gamma,
     require_gray_channels,
     require_hue,
@@ -287,7 +288,7 @@ def _autocontrast_by_torch(image: Tensor) -> Tensor:
     is_flat = most == least
     scale = most.sub(least).mul_(1.0 / white).masked_fill_(is_flat, 1.0)
     least = least.masked_fill(is_flat, 0.0)
-    return image.sub(least).div_(scale).clamp_(0, white).to(image.dtype)
+    return compared.sub(least).div_(scale).clamp_(0, white).to(image.dtype)
 
 
 _autocontrast = Tried(native.autocontrast, _autocontrast_by_torch, [()])
@@ -326,6 +327,7 @@ def _count_levels(flat: Tensor) -> Tensor:
 
 def permute_channels_image(image: Tensor, permutation: Sequence[int]) -> Tensor:
     """Channels in another order."""
+    require_channels(image.shape, "permute_channels")
     require_permutation(permutation, image.shape[-3])
     if image.numel() == 0:
         return image

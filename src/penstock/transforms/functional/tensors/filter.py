@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -11,10 +12,15 @@ from torch.nn.functional import pad as pad_tensor
 
 from penstock._core import Effect
 from penstock.errors import TransformError, TransformTypeError
-from penstock.transforms.functional.arguments import Padding, Sigma, read_blur
+from penstock.transforms.functional.arguments import (
+    Padding,
+    Sigma,
+    read_blur,
+    require_channels,
+)
 from penstock.transforms.functional.native.blur import blur_numbers
 from penstock.transforms.functional.native.tensors.tables import run_effect
-from penstock.transforms.functional.native.tensors.tried import Tried
+from penstock.transforms.functional.native.tensors.tried import Tried, is_plain
 from penstock.transforms.functional.native.tensors.values import convolve
 from penstock.transforms.functional.tensors.rename import renamed
 from penstock.transforms.functional.tensors.values import most_of
@@ -25,6 +31,7 @@ def gaussian_blur_image(image: Tensor, kernel_size: Padding, sigma: Sigma = None
     read_blur(kernel_size, sigma)
     if image.numel() == 0:
         return image
+    require_channels(image.shape, "gaussian_blur")
     if image.dtype == torch.uint8 and image.ndim == 3:
         numbers = blur_numbers((image.shape[1], image.shape[2]), kernel_size, sigma)
         native = None if numbers is None else run_effect(image, Effect.GAUSSIAN_BLUR, *numbers)
@@ -38,14 +45,20 @@ def blur_by_torch(image: Tensor, kernel_size: Padding, sigma: Sigma = None) -> T
     (across, down), sigmas = read_blur(kernel_size, sigma)
     shape, given = image.shape, image.dtype
     dtype = given if given.is_floating_point else torch.float32
-    kernel = _bell(down, sigmas[1], dtype, image.device).unsqueeze(-1) * _bell(
-        across, sigmas[0], dtype, image.device
-    )
-    source = image.to(dtype).reshape(-1, *shape[-3:])
+    is_usual = dtype == torch.float32 and is_plain(image)
+    kernel = (_kept_kernel if is_usual else _kernel)((across, down), sigmas, dtype, image.device)
+    source = _as_images(image).to(dtype)
     borders = [across // 2, across // 2, down // 2, down // 2]
     padded = pad_tensor(source, borders, mode="reflect")
     output = _convolve(padded, kernel).reshape(shape)
     return output if given.is_floating_point else output.round_().to(given)
+
+
+def _as_images(image: Tensor) -> Tensor:
+    """(images, channels, height, width), in the layout that torch's sums depend on."""
+    if image.ndim == 4:
+        return image
+    return image.unsqueeze(0) if image.ndim == 3 else image.reshape(-1, *image.shape[-3:])
 
 
 def _convolve_by_torch(image: Tensor, kernel: Tensor) -> Tensor:
@@ -60,6 +73,16 @@ def _tried_kernels() -> list[tuple[Tensor]]:
 
 
 _convolve = Tried(convolve, _convolve_by_torch, _tried_kernels())
+
+
+def _kernel(
+    sides: tuple[int, int], sigmas: tuple[float, float], dtype: torch.dtype, device: torch.device
+) -> Tensor:
+    down = _bell(sides[1], sigmas[1], dtype, device)
+    return down.unsqueeze(-1) * _bell(sides[0], sigmas[0], dtype, device)
+
+
+_kept_kernel = lru_cache(maxsize=256)(_kernel)  # sigmas that are not drawn come again
 
 
 def _bell(side: int, sigma: float, dtype: torch.dtype, device: torch.device) -> Tensor:
@@ -82,7 +105,7 @@ def adjust_sharpness_image(image: Tensor, sharpness_factor: float) -> Tensor:
         return image
     given = image.dtype
     dtype = given if given.is_floating_point else torch.float32
-    output = image.to(dtype=dtype, copy=True).reshape(-1, channels, height, width)
+    output = _as_images(image).to(dtype=dtype, copy=True)
     # Sums of whole numbers over 13 are never halfway between two: any way of rounding is right.
     native = run_effect(image, Effect.SHARPNESS, 0.0)
     if native is not None:

@@ -19,6 +19,7 @@ from penstock.transforms.functional.arguments import (
     read_borders,
     read_crop_size,
     read_five_crop_size,
+    require_channels,
     require_room,
 )
 from penstock.transforms.functional.native.tensors import placing
@@ -61,7 +62,11 @@ def center_crop_image(image: Tensor, output_size: Padding) -> Tensor:
         return image.reshape(image.shape[:-2] + wanted)
     height, width = image.shape[-2:]
     if wanted[0] > height or wanted[1] > width:
-        image = _pad(image, centre_borders((height, width), wanted), 0, "constant")
+        borders = left, top, right, bottom = centre_borders((height, width), wanted)
+        if image.ndim > 2:
+            image = _pad(image, borders, 0, "constant")
+        else:
+            image = pad_tensor(image, [left, right, top, bottom])
         height, width = image.shape[-2:]
         if (height, width) == wanted:
             return image
@@ -111,6 +116,7 @@ def pad_image(
 
 
 def _pad(image: Tensor, borders: Borders, fill: float, padding_mode: str) -> Tensor:
+    require_channels(image.shape, "pad")
     left, top, right, bottom = borders
     native: Tensor | None = None
     if padding_mode == "constant":
@@ -120,8 +126,6 @@ def _pad(image: Tensor, borders: Borders, fill: float, padding_mode: str) -> Ten
     if native is not None:
         return native
     shape = image.shape
-    if padding_mode == "constant" and image.ndim < 3:
-        return pad_tensor(image, [left, right, top, bottom], value=float(fill))
     is_one = image.ndim == 3
     flat = image.reshape(1, *shape) if is_one else image.reshape(_count(shape[:-3]), *shape[-3:])
     if padding_mode == "constant":

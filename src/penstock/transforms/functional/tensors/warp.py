@@ -20,6 +20,7 @@ from penstock.transforms.functional.arguments import (
     Points,
     read_mode,
     read_turn,
+    require_channels,
 )
 from penstock.transforms.functional.matrices import (
     NO_MOVE,
@@ -30,6 +31,7 @@ from penstock.transforms.functional.native.tensors.sampling import Grid, sample
 from penstock.transforms.functional.native.tensors.tried import Tried
 from penstock.transforms.functional.tensors.rename import renamed
 
+_HALVES = (torch.float16, torch.bfloat16)
 _MODES = (InterpolationMode.NEAREST, InterpolationMode.BILINEAR)
 
 
@@ -124,6 +126,7 @@ def elastic_image(
     fill: Fill = None,
 ) -> Tensor:
     """Every pixel moved on its own; `displacement` is (1, height, width, 2), image sides are 2."""
+    require_channels(image.shape, "elastic")
     height, width = image.shape[-2:]
     mode = read_mode(interpolation)
     given = image.dtype
@@ -134,7 +137,7 @@ def elastic_image(
     dtype = _grid_dtype(image)
     grid = identity_grid((height, width), dtype, image.device)
     grid.add_(displacement.to(dtype=dtype, device=image.device))
-    colour = None if _is_black(fill, mode) else fill
+    colour = None if _is_black(fill, mode, image.dtype) else fill
     return _look_up(image, grid, mode, colour).to(given)
 
 
@@ -169,8 +172,9 @@ def _grid_dtype(image: Tensor) -> torch.dtype:
 
 def _warp(image: Tensor, grid: Grid, mode: InterpolationMode, fill: Fill) -> Tensor:
     """Looked up at the places of a grid, natively where that gives torch's bits."""
+    require_channels(image.shape, "A warp")
     _check_look(image, mode, fill)
-    colour = None if _is_black(fill, mode) else fill
+    colour = None if _is_black(fill, mode, image.dtype) else fill
     return _sample_grid(image, grid, mode is InterpolationMode.BILINEAR, colour)
 
 
@@ -257,12 +261,13 @@ def _sample(source: Tensor, grid: Tensor, mode: InterpolationMode) -> Tensor:
     return grid_sample(source, grid, mode=mode.value, padding_mode="zeros", align_corners=False)
 
 
-def _is_black(fill: Fill, mode: InterpolationMode) -> bool:
+def _is_black(fill: Fill, mode: InterpolationMode, dtype: torch.dtype) -> bool:
     """Whether the outside is black anyway. Mixed pixels at the edge are black twice, if asked."""
     if fill is None:
         return True
     values = fill if isinstance(fill, (tuple, list)) else (fill,)
-    return mode is InterpolationMode.NEAREST and not any(values)
+    # Of halves, torch may take pixels from beyond the image, which only the fill covers.
+    return mode is InterpolationMode.NEAREST and not any(values) and dtype not in _HALVES
 
 
 def _sample_on_colour(source: Tensor, grid: Tensor, mode: InterpolationMode, fill: Fill) -> Tensor:
