@@ -24,8 +24,8 @@ class JpegFile:
     width: int
     orientation: int = 1  # as EXIF counts them
     header_bytes: int = 0  # before its pixels
-    luma_alone: bool = False  # whether only its luminance is looked at, as three equal channels
     by_pillow: bool = True  # whether Pillow decides about it, if it turns out to be damaged
+    luma_alone: bool = False  # whether only its luminance is looked at, as three equal channels
     asked_px: int = 0  # pixels of it that were decoded one by one
     batches: int = 0  # in which it was found
     whole: Pixels | None = None  # all of it, for a while, if more was asked for than it has
