@@ -31,8 +31,8 @@ from penstock.storage.remote_object import AT_FULL_RATE
 _USUAL_CACHE = "50 GB"
 _WINDOWS = 2  # that are in memory: one is used while the next one is read
 
-# When to read rows alone: the share of a record that a random crop leaves out, and the CPU time
-# that it takes for an image.
+# When to read rows alone: estimates of the share of a record that a random crop leaves out, and of
+# the CPU time that leaving it out takes for an image.
 _LEFT_OUT = 0.25
 _ROWS_COST_S = 100e-6
 _USUAL_RATE = 100e6  # bytes a second of one request, before any was measured

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 
 @dataclass(slots=True)
@@ -52,8 +52,3 @@ class Counter:
         """Return the figures as they are now."""
         with self._lock:
             return replace(self._counts)
-
-
-def names_of_counts() -> tuple[str, ...]:
-    """Return the names of all figures."""
-    return tuple(field.name for field in fields(IoCounts))

@@ -36,10 +36,6 @@ class IoThread:
         """Start work; cancelling the future ends it."""
         return asyncio.run_coroutine_threadsafe(work, self.loop)
 
-    def is_mine(self) -> bool:
-        """Whether the caller runs on this thread, so that it must not wait for it."""
-        return threading.current_thread() is self._thread
-
     def stop(self) -> None:
         """End all work, and the thread."""
         if self._thread.is_alive():

@@ -66,7 +66,7 @@ class RemoteObject:
 
     def open_end(self, count: int) -> memoryview:
         """Open it, and return up to `count` bytes from its end: one request, or two on Azure."""
-        content, stat = self._wait(self._submit(self._open_end(count)))
+        content, stat = self._wait(io_thread().submit(self._open_end(count)))
         if self._stat is not None and stat != self._stat:
             raise self._changed("its size or etag differs")
         self._stat = stat
@@ -86,7 +86,7 @@ class RemoteObject:
                     f"{self.address}: bytes {start:,} to {end:,} of {size:,} were asked for."
                 )
         gap = self.options.gap_bytes if gap_bytes is None else gap_bytes
-        return self._submit(self._read_all(ranges, gap))
+        return io_thread().submit(self._read_all(ranges, gap))
 
     def read(
         self,
@@ -118,12 +118,6 @@ class RemoteObject:
             self.open_end(0)
         assert self._stat is not None  # noqa: S101  as it was opened
         return self._stat
-
-    def _submit(self, work: Awaitable[ResultT]) -> Future[ResultT]:
-        async def run() -> ResultT:
-            return await work
-
-        return io_thread().submit(run())
 
     def _wait(self, future: Future[ResultT], check: Callable[[], None] | None = None) -> ResultT:
         begin = time.monotonic()
