@@ -151,6 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"- float32 batches of {BATCH_SIZE}; {CORES} threads, or {CORES} workers with one each",
         "- CPU us: of all processes for an image, without Ray's own; 'here' is who takes batches",
         "- median (least-largest) over the rounds",
+        "- other work on the machine lowers the rates; CPU times hardly change with it",
     )
     text = "\n".join([*setting, "", *aligned(rows), ""])
     print(text)

@@ -8,5 +8,6 @@ loading.py     the kinds of configurations that load, and what must hold for eac
 packing.py     the kinds that pack
 faults.py      the kinds whose input and output fails at random (io_faults.c)
 ray.py         workers of penstock.ray, killed: a command of its own
+ray_nodes.py   nodes of its cluster, taken away: the same
 results.py     counts, the table, and the lines that repeat a failure
 """
