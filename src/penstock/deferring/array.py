@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import BatchBuffer
 from penstock.deferring.array_index import Strides, ordered_strides, read_index
-from penstock.deferring.carry_out import InBatch, Job, carry_out
+from penstock.deferring.array_memory import Place, laid_out
+from penstock.deferring.array_operators import operators
+from penstock.deferring.carry_out import carry_out
 from penstock.deferring.chain import Chain
 from penstock.deferring.counts import counts_here, note_early
 from penstock.deferring.family import Member, as_it_is
@@ -211,7 +212,7 @@ class DeferredArray(Member):
             note_early()
             try:
                 if self._family is None or self._family.is_alone:
-                    self.settle(_laid_out(self.computed(), self._strides))
+                    self.settle(laid_out(self.computed(), self._strides))
                 else:
                     self._family.settle()
             except Exception as error:
@@ -410,43 +411,6 @@ class DeferredArray(Member):
 EXACT = frozenset([np.add, np.subtract, np.multiply, np.divide])  # the same in any order and place
 
 
-class Place:
-    """Memory for the values of one array, and how it is filled."""
-
-    def __init__(self, given: DeferredArray) -> None:
-        spec = given.spec
-        self._values = None if spec.is_native else spec.values
-        self._axes = spec.layout
-        filled = spec if spec.is_native else spec.levels()
-        self._array = np.empty(given.shape, filled.numpy_dtype)
-        self._format = filled.format
-        self._chain: Any = given.chain
-
-    def job(self) -> Job:
-        """What is to be computed."""
-        stored = self._array.reshape(-1).view(np.uint8)
-        return Job(self._chain, InBatch(BatchBuffer.borrow(stored), 0, self._format))
-
-    def array(self) -> Array:
-        """The array, once it is computed."""
-        if self._values is None:
-            return self._array
-        axis = self._axes.find("c")
-        return self._values.look_up(self._array, max(axis, 0))
-
-
-def _laid_out(values: Array, strides: Strides) -> Array:
-    """The same values in memory of these strides, which others may have looked at."""
-    if values.strides == strides:
-        return values
-    steps = [step * (side - 1) for step, side in zip(strides, values.shape, strict=True)]
-    memory = np.empty(sum(map(abs, steps)) + values.itemsize, np.uint8)
-    first = -sum(step for step in steps if step < 0)
-    made: Array = np.ndarray(values.shape, values.dtype, memory, first, strides)
-    made[...] = values
-    return made
-
-
 def settled(value: Any) -> Any:
     """The same with ordinary arrays, in containers of Python's own as well."""
     if isinstance(value, DeferredArray):
@@ -491,65 +455,5 @@ def _dtype_of(given: Any) -> Any:
         return None
 
 
-# ---- operators ----
-
-_ARITHMETIC = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide}
-_OTHERS = (*("floordiv", "mod", "divmod", "pow", "lshift", "rshift", "and", "xor", "or", "matmul"),)
-_IN_PLACE = ("floordiv", "mod", "pow", "lshift", "rshift", "and", "xor", "or", "matmul")
-_COMPARED = ("lt", "le", "eq", "ne", "gt", "ge", "contains")
-_ALONE = (
-    *("neg", "pos", "abs", "invert", "bool", "int", "float", "complex", "index"),
-    *("repr", "str"),
-)
-
-
-def _arithmetic(name: str, ufunc: np.ufunc) -> dict[str, Callable[..., Any]]:
-    plain, mirrored = getattr(np.ndarray, f"__{name}__"), getattr(np.ndarray, f"__r{name}__")
-    in_place = getattr(operator, f"i{name}")
-
-    def forward(self: Any, other: Any) -> Any:
-        done = self.after(ufunc, other)
-        return plain(self.values(), settled(other)) if done is None else done
-
-    def backward(self: Any, other: Any) -> Any:
-        done = self.after(ufunc, other, is_first=False)
-        return mirrored(self.values(), settled(other)) if done is None else done
-
-    def here(self: Any, other: Any) -> Any:
-        if not self.change(ufunc, other):
-            in_place(self.values(), settled(other))
-        return self
-
-    return {f"__{name}__": forward, f"__r{name}__": backward, f"__i{name}__": here}
-
-
-def _by_values(name: str) -> Callable[..., Any]:
-    def method(self: Any, *args: Any) -> Any:
-        return getattr(self.values(), name)(*settled(args))
-
-    return method
-
-
-def _here_by_values(name: str) -> Callable[..., Any]:
-    in_place = getattr(operator, f"i{name}")
-
-    def method(self: Any, other: Any) -> Any:
-        in_place(self.values(), settled(other))
-        return self
-
-    return method
-
-
-def _add_operators() -> None:
-    methods: dict[str, Any] = {}
-    for name, ufunc in _ARITHMETIC.items():
-        methods |= _arithmetic(name, ufunc)
-    names = [*_OTHERS, *(f"r{name}" for name in _OTHERS), *_COMPARED, *_ALONE]
-    methods |= {f"__{name}__": _by_values(f"__{name}__") for name in names}
-    methods |= {f"__i{name}__": _here_by_values(name) for name in _IN_PLACE}
-    methods["__format__"] = _by_values("__format__")
-    for name, method in methods.items():
-        setattr(DeferredArray, name, method)
-
-
-_add_operators()
+for _name, _method in operators(settled).items():
+    setattr(DeferredArray, _name, _method)

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from penstock.deferring.array import DeferredArray, Place
+from penstock.deferring.array import DeferredArray
+from penstock.deferring.array_memory import Place
 from penstock.deferring.batches import Batch
 from penstock.deferring.carry_out import Job, carry_out, note_batch
 from penstock.deferring.chain import Pixels

@@ -49,7 +49,7 @@ def _log_trial(name: str, found: Trial, log: Log) -> None:
     if found.deferred:
         each = found.deferred / found.samples
         ours = "decoded, cropped and resized in the core, a batch at a time"
-        data.native(f"{each:.3g} images a sample", ours, _gain(found))
+        data.native(f"{each:.3g} image{'' if each == 1 else 's'} a sample", ours, _gain(found))
     for why, times in found.ordinary.most_common():
         note = f"{times / found.samples:.3g} a sample; decoded by Pillow or whoever opens it"
         data.python(f"files: {why}", note, None)
