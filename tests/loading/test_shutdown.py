@@ -40,6 +40,16 @@ def test_leaving_an_epoch_early_stops_its_threads(folder: Path) -> None:
     assert penstock_threads() == []
 
 
+def test_a_with_block_closes_the_loader(folder: Path) -> None:
+    """Also one that is left by an error."""
+    made = Loader(folder, batch_size=2, transform=TRANSFORM, output="numpy")
+    with pytest.raises(ZeroDivisionError), made as loader:
+        next(iter(loader))
+        1 / 0  # noqa: B018
+
+    assert penstock_threads() == []
+
+
 def test_an_exception_in_the_loop_leaves_the_loader_usable(folder: Path) -> None:
     """The next epoch starts as if nothing had happened."""
     loader = Loader(folder, batch_size=2, transform=TRANSFORM, output="numpy")

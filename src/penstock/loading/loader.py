@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from penstock._core import active_isa
 from penstock.data.open_data import Far
@@ -47,6 +47,9 @@ from penstock.storage.options import StorageOptions
 from penstock.transforms.targets import Targets
 from penstock.transforms.values import Layout
 from penstock.translation.transforms.lines import Translation
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 HAS_NO_SAMPLES = (
     "Loader: it yields whole batches in an order of its own, and has no single samples. "
@@ -453,6 +456,12 @@ class Loader:
         LoaderError.
         """
         self._course.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def __getitem__(self, index: Any) -> NoReturn:
         """Refuse to be used as a torch Dataset."""

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import ray
 
@@ -26,9 +26,6 @@ from penstock.ray.worker import Facts, Spec, WorkerInfo
 from penstock.sources import Source
 from penstock.transforms.targets import Targets
 from penstock.transforms.values import Layout
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 class RayLoader(Loader):
@@ -208,12 +205,6 @@ class RayLoader(Loader):
             "machine. Analyze a Loader with the same arguments, whose batches are the same, and "
             "use penstock.watch on this one."
         )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"Ray{super().__repr__()[:-1]}, workers={self._workers})"
