@@ -58,7 +58,7 @@ def test_labels_that_are_no_class_are_refused(tmp_path, labels, names):
 
 def test_older_files_are_refused(tmp_path, monkeypatch):
     """They did not say what labels of boxes count from, so any guess might be wrong."""
-    monkeypatch.setattr("penstock.packing.pack.box_class_ids_of", lambda _: None)
+    monkeypatch.setattr("penstock.packing.job.box_class_ids_of", lambda _: None)
     path = pack_boxes(tmp_path / "a.pen", [0])
 
     for options in ({}, {"background": False}, {"targets": "padded"}):

@@ -24,6 +24,7 @@ TRANSFORM = T.RandomResizedCrop(48)
 def penstock_threads(within_s: float = 10.0) -> list[str]:
     """Our Python threads that have not ended by then."""
     left = [t for t in threading.enumerate() if t.name.startswith("penstock-")]
+    left = [t for t in left if t.name != "penstock-storage"]  # of the process, not of a loader
     for thread in left:
         thread.join(within_s)
     return [t.name for t in left if t.is_alive()]

@@ -269,7 +269,7 @@ def test_pixels_need_only_the_planned_parts(packed, monkeypatch, name, fidelity)
     """The core decodes records whose other bytes are garbage to the very same batches."""
     expected = list(batches(packed, PIPELINES[name], fidelity))
     fetch = FullSizeFetch if fidelity == "exact" else PlannedFetch
-    monkeypatch.setattr(core_runner, "fetch_for", fetch)
+    monkeypatch.setattr(core_runner, "fetch_for", lambda engine, source, _: fetch(engine, source))
     monkeypatch.setattr(core_runner, "decode_rgb", decode_whole_records)
     found = list(batches(packed, PIPELINES[name], fidelity))
     assert len(found) == len(expected) > 5

@@ -66,7 +66,7 @@ def open_data(
     Raises SourceError where several layouts or splits are there to choose from, and names them.
     """
     said = {"kind": kind, "split": split, "images": images}
-    if is_address(data):
+    if is_address(data) and ".tar" not in str(data).rpartition("/")[2]:  # archives are told below
         _refuse_said(f"{data}: a packed data set", {"labels": labels, "masks": masks, **said})
         asked = CacheAsked.read(cache, cache_limit)
         return RemotePackedSource(data, asked, storage or StorageOptions())

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,9 @@ from penstock.translation.datasets.contents import IMAGE, LABEL, DatasetContents
 from penstock.translation.transforms.identify import TORCH_DATA, imported
 from penstock.translation.transforms.lines import Translation
 from penstock.translation.transforms.pipeline import Pipeline, Stage
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +171,12 @@ class AcceleratedLoader:
     def close(self) -> None:
         """Stop the loader's threads now; iterating again starts new ones."""
         self._loader.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def __getitem__(self, index: Any) -> NoReturn:
         """Refuse to be used as a torch Dataset."""

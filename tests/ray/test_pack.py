@@ -15,35 +15,17 @@ from penstock.errors import DecodeError
 from penstock.packing.crews import crew
 from penstock.packing.pack import pack
 
-ray = pytest.importorskip("ray", reason="Ray is not installed")
-
 SAMPLES, SHARDS = 40, 8
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    """Four cores on this machine, whatever it has."""
-    ray.init(
-        num_cpus=4,
-        include_dashboard=False,
-        object_store_memory=100_000_000,
-        log_to_driver=False,
-        logging_level="ERROR",
-        runtime_env={"env_vars": {"PYTHONPATH": str(Path(__file__).parents[1])}},
-    )
-    yield
-    ray.shutdown()
-
-
-@pytest.mark.usefixtures("cluster")
-def test_actors_give_the_same_bytes(tmp_path):
+def test_actors_give_the_same_bytes(tmp_path, cluster):
     source = mixed_source(SAMPLES)
     pack(source, tmp_path / "whole", shards=SHARDS)
     summary = pack(source, tmp_path / "set", shards=SHARDS, engine="ray")
 
     assert contents(tmp_path / "set") == contents(tmp_path / "whole")
     assert summary.samples == SAMPLES
-    assert ray.is_initialized()  # it was there before
+    assert cluster.is_initialized()  # as it was before
 
 
 @pytest.mark.usefixtures("cluster")
