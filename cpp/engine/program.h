@@ -29,9 +29,8 @@ namespace penstock {
 ///   reaches (Pillow's `resize(box=)`): box_left and so on are its sides in pixels of the crop, as
 ///   the bits of floats; four zeros stand for all of it. Not with a dct_scale, nor with the filter
 ///   nearest;
-/// - weights is a Weights. Those other than Pillow's are for some filters only
-/// (kernels/resample.h),
-///   with a dct_scale of 1 and without a box.
+/// - weights is a Weights. Those other than Pillow's are for some filters only, which
+///   kernels/resample.h names, with a dct_scale of 1 and without a box.
 // clang-format off
 #define PENSTOCK_STEP_FIELDS(FIELD)                                              \
   FIELD(pad_left) FIELD(pad_top) FIELD(pad_right) FIELD(pad_bottom)              \

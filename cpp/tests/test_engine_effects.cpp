@@ -364,11 +364,13 @@ TEST(effects_that_cannot_wait_are_refused) {
   steps[1].pad_left = 1;
   CHECK(refused(steps, {invert, one(EffectKind::apply, 1)}));
   steps[1] = whole(10, 20);
-  steps[0].gray = 1;
-  CHECK(!refused(steps, {}));
-  steps[0].gray = 2;
-  CHECK(refused(steps, {}));
-  steps[0].gray = 0, steps[1].gray = 1;
+  for (const int gray : {1, int{kLumaAlone}}) {
+    steps[0].gray = gray, steps[1].gray = 0;
+    CHECK(!refused(steps, {}));
+    steps[0].gray = 0, steps[1].gray = gray;
+    CHECK(refused(steps, {}));
+  }
+  steps[0].gray = kLumaAlone + 1, steps[1].gray = 0;
   CHECK(refused(steps, {}));
 }
 
