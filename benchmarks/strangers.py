@@ -44,6 +44,7 @@ IMG_SIZE = 224
 BATCH_SIZE = 16
 COMPARED = 24  # photos, of which all batches of two loaders are kept
 EPOCHS = 2
+REFUSED = "refused"
 LEAST_S = 1.0  # that a loader is measured for in a round
 
 
@@ -102,7 +103,7 @@ def measure(
         reason = (refused.reasons or (str(refused),))[0].replace("\n", " ")
         rates = [] if samples is None else in_turns([theirs], samples, rounds)
         cells = [_spread(Spread.of(each), 0) for each in rates] or [NOT_KNOWN]
-        row = (stranger.name, pixels, f"refused: {reason}", *cells, *[NOT_KNOWN] * 3)
+        row = (stranger.name, pixels, REFUSED, *cells, *[NOT_KNOWN] * 2, reason)
         return row, None
     if samples is None:
         raise ValueError(f"{stranger.name}: a stream was taken; its samples are not counted.")
@@ -169,13 +170,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "- samples/s: median (least-largest) over the rounds; a sample may have several images",
         *(f"- left out: {reason}" for reason in left_out),
     )
-    table = aligned([HEADINGS, *rows])
-    text = "\n".join([*setting, "", *table, "", summary(len(rows), times, rows), ""])
+    table = aligned([HEADINGS, *map(_without_reason, rows)])
+    refused = [f"- {row[0]}: {row[-1]}" for row in rows if row[2] == REFUSED]
+    refusals = ["", "Refused:", "", *refused] if refused else []
+    text = "\n".join([*setting, "", *table, "", summary(len(rows), times, rows), *refusals, ""])
     print(text)
     if args.write:
         made_by = "Made by `python -m benchmarks.strangers --write`."
         RESULT.write_text(f"# DataLoaders of strangers\n\n{text}\n{made_by}\n", "utf-8")
     return 0
+
+
+def _without_reason(row: tuple[str, ...]) -> tuple[str, ...]:
+    return (*row[:-1], NOT_KNOWN) if row[2] == REFUSED else row
 
 
 def _spread(one: Spread, digits: int) -> str:
