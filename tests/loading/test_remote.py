@@ -89,6 +89,14 @@ def test_batches_are_those_of_the_local_file(pen, server, tmp_path, way, cached)
     assert_same_views(remote, load(pen, **WAYS[way]))
 
 
+def test_a_name_that_only_looks_like_an_archives(pen, server, monkeypatch):
+    monkeypatch.setitem(server.objects, "/bucket/a.target.pen", pen.read_bytes())
+
+    found = batches(load(server.address + "/bucket/a.target.pen"), epochs=1)
+
+    assert_same(found, batches(load(pen), epochs=1))
+
+
 def assert_same_views(remote, local):
     """Two epochs of images, or of several views of each, and labels."""
 

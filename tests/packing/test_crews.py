@@ -47,6 +47,29 @@ def test_processes_give_the_same_bytes(photos, whole, tmp_path):
     assert (summary.samples, summary.files, summary.waits_for) == (SAMPLES, SHARDS, ())
 
 
+@pytest.mark.parametrize("labels", ["a file", "a list", "a dictionary"])
+def test_paths_and_labels_mean_the_same_to_other_processes(tmp_path, monkeypatch, labels):
+    """Relative to this folder; and labels in a list are labels, whatever they look like."""
+    monkeypatch.chdir(tmp_path)
+    files = [f"{number}.jpg" for number in range(4)]
+    for number, file in enumerate(files):
+        (tmp_path / file).write_bytes(image_file(number))
+    values = ["cat", "4.jpg", "cat", "1.jpg"]
+    lines = ["file,label", *(f"{file},{value}" for file, value in zip(files, values, strict=True))]
+    (tmp_path / "labels.csv").write_text("\n".join(lines))
+    given = {
+        "a file": (".", "labels.csv"),
+        "a list": (files, values),
+        "a dictionary": (files, dict(zip(files, values, strict=True))),
+    }
+    source, known = given[labels]
+    here = pack(source, "here", labels=known, shards=2)
+    pack(source, "there", labels=known, shards=2, engine="processes", workers=1)
+
+    assert contents(tmp_path / "there") == contents(tmp_path / "here")
+    assert here.samples == 4
+
+
 def test_remarks_of_all_processes_come_together(tmp_path):
     """Labels outside of the classes are counted shard by shard, and named by the first."""
     source = mixed_source(SAMPLES)

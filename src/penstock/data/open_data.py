@@ -27,6 +27,8 @@ from penstock.sources import Source, open_mask_pairs, open_source
 from penstock.storage.address import is_address
 from penstock.storage.options import StorageOptions
 
+_ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst")
+
 
 @obeying_limits
 def open_data(
@@ -66,7 +68,7 @@ def open_data(
     Raises SourceError where several layouts or splits are there to choose from, and names them.
     """
     said = {"kind": kind, "split": split, "images": images}
-    if is_address(data) and ".tar" not in str(data).rpartition("/")[2]:  # archives are told below
+    if is_address(data) and not str(data).endswith(_ARCHIVES):  # which are refused below
         _refuse_said(f"{data}: a packed data set", {"labels": labels, "masks": masks, **said})
         asked = CacheAsked.read(cache, cache_limit)
         return RemotePackedSource(data, asked, storage or StorageOptions())

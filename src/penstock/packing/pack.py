@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -119,8 +120,12 @@ def pack(
         )
     if shards == 1 and not path.endswith(SUFFIX):
         raise PackError(f"{path}: the name of a packed file must end in {SUFFIX}.")
+    # A dictionary of labels has paths as they were given, which the source must keep then.
+    keeps = engine == "threads" or isinstance(labels, Mapping)
+    found = _as_it_is if keeps else _absolute
+    labels_found = found(labels) if isinstance(labels, (str, os.PathLike)) else labels
     request = Request(
-        *(_absolute(source), labels, kind, split, images, masks),
+        *(found(source), labels_found, kind, split, found(images), found(masks)),
         reencoding=Reencoding(short_side, quality),
         keep_jpeg=keep_jpeg,
         skips=on_error == "skip",
@@ -176,12 +181,17 @@ def _how(engine: str, workers: int | None, part: str | None, shards: int) -> _Ho
     return _How(engine, workers, share)
 
 
-def _absolute(source: Any) -> Any:
-    """A path as other processes find it; anything else as it is."""
-    if not isinstance(source, (str, os.PathLike)):
-        return source
-    path = os.path.expanduser(os.fspath(source))
-    return os.path.abspath(path) if os.path.exists(path) else source
+def _absolute(given: Any) -> Any:
+    """A path, a pattern or a list of them as processes in other folders find it; else as it is."""
+    if isinstance(given, (str, os.PathLike)):
+        return os.path.abspath(os.path.expanduser(os.fspath(given)))
+    if type(given) in (list, tuple):
+        return type(given)(map(_absolute, given))
+    return given
+
+
+def _as_it_is(given: Any) -> Any:
+    return given
 
 
 def _write(job: Job, path: str, bar: ProgressBar, shards: int, how: _How, *, resume: bool) -> None:
