@@ -38,6 +38,90 @@ def test_real_tensors(outside_folder):
         assert source.classes[item.columns["label"]] == table["label"][0].as_py()
 
 
+class _Tensors(pa.ExtensionType):
+    """As Ray Data has it, which registers it when it is imported."""
+
+    def __init__(self, shape):
+        self.shape = shape
+        super().__init__(pa.list_(pa.uint8()), "ray.data.arrow_tensor")
+
+    def __arrow_ext_serialize__(self):
+        return json.dumps(self.shape).encode()
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, _, text):
+        return cls(json.loads(text))
+
+
+@pytest.fixture
+def registered():
+    try:
+        pa.register_extension_type(_Tensors([1]))
+    except pa.ArrowKeyError:
+        pytest.skip("Ray Data has registered its own type in this process")
+    yield
+    pa.unregister_extension_type("ray.data.arrow_tensor")
+
+
+def tensor_column(pixels):
+    kind = _Tensors(list(pixels.shape[1:]))
+    stored = pa.array([p.ravel() for p in pixels], kind.storage_type)
+    return pa.ExtensionArray.from_storage(kind, stored)
+
+
+def read_all(path):
+    source = open_dataset(path)
+    return [(item.data, item.columns) for item in source.items()], source.columns
+
+
+def test_tensors_whoever_knows_their_type(tmp_path, registered):
+    pixels = np.arange(2 * 5 * 4 * 3, dtype=np.uint8).reshape(2, 5, 4, 3)
+    columns = {"image": tensor_column(pixels), "depth": tensor_column(pixels[..., 0])}
+    path = write(tmp_path / "a.parquet", **columns, label=["a", "b"])
+
+    known, known_columns = read_all(path)
+    pa.unregister_extension_type("ray.data.arrow_tensor")
+    try:
+        unknown, unknown_columns = read_all(path)
+    finally:
+        pa.register_extension_type(_Tensors([1]))
+
+    assert known_columns == unknown_columns
+    for (data, beside), (same_data, same_beside), expected in zip(
+        known, unknown, pixels, strict=True
+    ):
+        assert data == same_data
+        np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(data))), expected)
+        np.testing.assert_array_equal(beside["depth"], same_beside["depth"])
+        np.testing.assert_array_equal(beside["depth"], expected[..., 0].ravel())
+
+
+def fixed_shape(pixels, permutation=None):
+    kind = pa.fixed_shape_tensor(pa.uint8(), pixels.shape[1:], permutation=permutation)
+    stored = pa.array([p.ravel() for p in pixels], kind.storage_type)
+    return pa.ExtensionArray.from_storage(kind, stored)
+
+
+@pytest.mark.parametrize("rows", [3, 1])
+def test_arrows_own_tensors(tmp_path, rows):
+    pixels = np.arange(rows * 5 * 4 * 3, dtype=np.uint8).reshape(rows, 5, 4, 3)
+    path = write(tmp_path / "a.parquet", image=fixed_shape(pixels), label=list(range(rows)))
+
+    items = list(open_dataset(path).items())
+
+    for item, expected in zip(items, pixels, strict=True):
+        np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(item.data))), expected)
+
+
+def test_permuted_tensors_are_refused(tmp_path):
+    pixels = np.zeros((2, 5, 4, 3), np.uint8)
+    column = fixed_shape(pixels, permutation=[2, 0, 1])
+    path = write(tmp_path / "a.parquet", image=column, label=[0, 1])
+
+    with pytest.raises(SourceError, match=r"the axes of image are stored in the order \[2, 0, 1\]"):
+        open_dataset(path)
+
+
 def test_hugging_face_classification(tmp_path):
     features = {
         "image": {"_type": "Image"},

@@ -9,6 +9,7 @@ from typing import Any
 
 from penstock.errors import SourceError
 from penstock.limits import limits_in_force
+from penstock.packing.datasets.arrow_extensions import plain_array, plain_cell, plain_schema
 from penstock.packing.datasets.arrow_rows import ArrowRows, columns_of, first_category, present
 from penstock.packing.datasets.files import (
     check_limit,
@@ -118,7 +119,7 @@ class _KeptGroups:
             while sum(kept.nbytes for kept in self._tables.values()) > MOST_KEPT_BYTES:
                 del self._tables[next(iter(self._tables))]
         return (
-            {name: table.column(name)[row] for name in table.schema.names}
+            {name: plain_cell(table.column(name)[row]) for name in table.schema.names}
             for row in range(skip, table.num_rows)
         )
 
@@ -146,7 +147,7 @@ class ParquetFiles:
             try:
                 require_regular(path)
                 with parquet.ParquetFile(path) as file:
-                    schemas.append(file.schema_arrow)
+                    schemas.append(plain_schema(file.schema_arrow))
                     count += file.metadata.num_rows
                     largest = max(largest, *_group_bytes(file.metadata), 0)
                     _check_columns(file.metadata, printable(path))
@@ -201,7 +202,7 @@ class ParquetFiles:
             try:
                 with self._parquet.ParquetFile(path, memory_map=True) as file:
                     for batch in file.iter_batches(ROWS_OF_NUMBERS, columns=[column]):
-                        yield batch.column(0)
+                        yield plain_array(batch.column(0))
             except (self._error, OSError) as error:
                 raise _unreadable(path, error) from error
 
@@ -241,7 +242,7 @@ def _cells(file: Any, group: int, columns: list[str] | None, skip: int) -> Itera
             skip -= batch.num_rows
             continue
         for row in range(skip, batch.num_rows):
-            yield {name: batch.column(name)[row] for name in batch.schema.names}
+            yield {name: plain_cell(batch.column(name)[row]) for name in batch.schema.names}
         skip = 0
 
 

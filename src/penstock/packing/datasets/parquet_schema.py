@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from penstock.errors import SourceError
+from penstock.packing.datasets.arrow_extensions import METADATA, NAME
 from penstock.packing.datasets.files import user_column_name
 from penstock.packing.datasets.json_stream import load_json
 from penstock.packing.items import Column
@@ -114,7 +115,7 @@ def _image_form(field: Any, types: Any) -> ImageForm | None:
         return "struct"
     if types.is_binary(kind) or types.is_large_binary(kind):
         return "binary"
-    if (field.metadata or {}).get(b"ARROW:extension:name") in TENSOR_EXTENSIONS:
+    if (field.metadata or {}).get(NAME) in TENSOR_EXTENSIONS:
         return "tensor"
     return None
 
@@ -182,18 +183,24 @@ def _is_objects(schema: Any, types: Any) -> bool:
 
 def _tensor_shape(field: Any, title: str) -> tuple[int, ...] | None:
     metadata = field.metadata or {}
-    if metadata.get(b"ARROW:extension:name") not in TENSOR_EXTENSIONS:
+    if metadata.get(NAME) not in TENSOR_EXTENSIONS:
         return None
     try:
-        shape = load_json(metadata[b"ARROW:extension:metadata"], f"{title}, {field.name}")
-        shape = shape["shape"] if isinstance(shape, dict) else shape
-        sides = tuple(int(side) for side in shape)
+        shape = load_json(metadata[METADATA], f"{title}, {field.name}")
+        said = shape if isinstance(shape, dict) else {"shape": shape}
+        sides = tuple(int(side) for side in said["shape"])
+        order = list(said.get("permutation") or range(len(sides)))
     except SourceError:
         raise
     except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise SourceError(f"{title}: the shape of {field.name} is damaged ({error!r}).") from error
     if any(side < 1 for side in sides):
         raise SourceError(f"{title}: {field.name} has images of the shape {sides}.")
+    if order != sorted(order):
+        raise SourceError(
+            f"{title}: the axes of {field.name} are stored in the order {order}. "
+            "Write its tensors as (height, width, channels), without a permutation."
+        )
     return sides
 
 
