@@ -25,15 +25,15 @@ namespace {
 /// A file, mapped for reading as long as it is (which must be a byte or more) and guarded.
 class MappedFile {
  public:
-  /// The caller may close the descriptor afterwards: this keeps one of its own.
-  explicit MappedFile(int descriptor) {
+  /// The caller may close the descriptor afterwards: with `keep_open`, this has one of its own.
+  MappedFile(int descriptor, bool keep_open) {
     struct stat status{};
     if (::fstat(descriptor, &status) != 0) raise_system_error();
     size_ = static_cast<size_t>(status.st_size);
     void* data = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0);
     if (data == MAP_FAILED) raise_system_error();
-    descriptor_ = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-    if (descriptor_ < 0) {
+    if (keep_open) descriptor_ = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (keep_open && descriptor_ < 0) {
       const int reason = errno;
       ::munmap(data, size_);
       errno = reason;
@@ -45,7 +45,7 @@ class MappedFile {
   ~MappedFile() {
     guard_.reset();
     ::munmap(data_, size_);
-    ::close(descriptor_);
+    if (descriptor_ >= 0) ::close(descriptor_);
   }
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
@@ -70,8 +70,8 @@ void penstock::bind_mapped_file(nb::module_& m) {
   nb::class_<MappedFile>(m, "MappedFile",
                          "A file mapped for reading; what of it cannot be read any more is zero, "
                          "and sets `lost`.")
-      .def(nb::init<int>(), "descriptor"_a, "Map an open file.")
-      .def_prop_ro("descriptor", &MappedFile::descriptor)
+      .def(nb::init<int, bool>(), "descriptor"_a, "keep_open"_a = true, "Map an open file.")
+      .def_prop_ro("descriptor", &MappedFile::descriptor, "-1 if it was not kept open.")
       .def_prop_ro("lost", &MappedFile::is_lost)
       .def_prop_ro(
           "bytes",

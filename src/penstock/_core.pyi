@@ -571,11 +571,12 @@ class MappedFile:
     A file mapped for reading; what of it cannot be read any more is zero, and sets `lost`.
     """
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, keep_open: bool = True) -> None:
         """Map an open file."""
 
     @property
-    def descriptor(self) -> int: ...
+    def descriptor(self) -> int:
+        """-1 if it was not kept open."""
 
     @property
     def lost(self) -> bool: ...

@@ -19,6 +19,7 @@ from penstock.packing.remote import Rows
 from penstock.planner.lower import Regions
 from penstock.resources import raise_if_refused
 from penstock.sources import PathSource, Source, has_paths, lends
+from penstock.storage.cache_maps import check_lent
 
 Positions = npt.NDArray[np.int32]
 SourceT = TypeVar("SourceT")
@@ -100,6 +101,7 @@ class RemoteFetch(Fetch[RemotePackedSource]):
         self._unread: dict[
             EnginePart, tuple[Part, list[npt.NDArray[np.uint8]], npt.NDArray[np.int32]]
         ] = {}
+        self._used: dict[EnginePart, list[npt.NDArray[np.uint8]]] = {}
 
     def begin(self, part: Part) -> EnginePart:
         """Read the records, unless crops decide what is read of them."""
@@ -124,6 +126,8 @@ class RemoteFetch(Fetch[RemotePackedSource]):
         )
         if by_rows:
             self._unread[engine_part] = part, memory, found.heights
+        else:
+            self._used[engine_part] = memory
         return engine_part
 
     def read(self, engine_part: EnginePart, positions: Positions, needed: Regions) -> None:
@@ -143,8 +147,9 @@ class RemoteFetch(Fetch[RemotePackedSource]):
         engine_part.read_mapped(positions, needed.top.astype(np.int32), height.astype(np.int32))
 
     def end(self, engine_part: EnginePart) -> None:
-        """Forget what was to be read."""
+        """Forget what was to be read, and raise if what was read has changed meanwhile."""
         self._unread.pop(engine_part, None)
+        check_lent(self._used.pop(engine_part, ()))
 
 
 class OpenedFetch(Fetch[Source]):

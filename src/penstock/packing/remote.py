@@ -22,7 +22,7 @@ from penstock.packing.ranges import block_ranges, blocks_of, check_heads, part_r
 from penstock.packing.read import PackFile
 from penstock.packing.shards import MANIFEST, PackSet, check_manifest, listed_files
 from penstock.storage.address import Address, read_address
-from penstock.storage.blocks import BlockMemory, Blocks, wrong_checksum
+from penstock.storage.blocks import BlockMemory, Blocks, Piece, wrong_checksum
 from penstock.storage.cache import BlockCache, block_name
 from penstock.storage.counts import Counter
 from penstock.storage.options import StorageOptions
@@ -165,7 +165,7 @@ class RemotePackFile(PackFile):
         number = blocks_of(self, sample)
         offset, size, crc = (int(self.facts(name)[place]) for name in ("offset", "size", "crc"))
         start = offset - int(block_ranges(self, number).offset[0])
-        return self._blocks.piece(int(number[0]), start, size, crc)
+        return self._blocks.pieces([Piece(int(number[0]), start, size, crc)])[0]
 
     def load_records(self, places: Ints, check: Check | None = None) -> list[Bytes]:
         """Return records as they are, each asked for by itself, or with those beside it."""
@@ -178,10 +178,8 @@ class RemotePackFile(PackFile):
         numbers = blocks_of(self, places)
         ranges = block_ranges(self, numbers)
         starts = offsets.astype(np.int64) - ranges.offset
-        found: list[Bytes | None] = [
-            self._blocks.piece(int(number), int(start), int(size), int(crc))
-            for number, start, size, crc in zip(numbers, starts, sizes, crcs, strict=True)
-        ]
+        columns = [column.tolist() for column in (numbers, starts, sizes, crcs)]
+        found = self._blocks.pieces([Piece(*row) for row in zip(*columns, strict=True)])
         missing = np.array([row for row, one in enumerate(found) if one is None], dtype=np.int64)
         wanted = np.unique(numbers[missing]) if len(missing) else numbers[:0]
         at_once = len(wanted) if keeps else _BLOCKS_AT_ONCE

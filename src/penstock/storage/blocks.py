@@ -11,19 +11,28 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from penstock._core import checksum
 from penstock.errors import StorageError
-from penstock.storage.cache import SPARE_BYTES, BlockCache, block_name
+from penstock.storage.cache import SPARE_BYTES, BlockCache, CachedPart, block_name
 from penstock.storage.remote_object import RemoteObject
 
 Bytes = npt.NDArray[np.uint8]
 _Key = tuple[int, int]  # the object, and the number of its block
 _WAIT_S = 0.25
+
+
+class Piece(NamedTuple):
+    """A part of a block, with a checksum of its own."""
+
+    number: int  # of the block
+    start: int  # in the block
+    size: int
+    crc: int
 
 
 class BlockMemory:
@@ -89,17 +98,31 @@ class Blocks:
             memory.held.move_to_end(key)
             return future.result()
 
-    def piece(self, number: int, start: int, size: int, crc: int) -> Bytes | None:
-        """Return a part of a block that is in memory or in the cache, or None; `crc` is its own."""
-        whole = self.held(number)
-        if whole is not None:
-            return whole[start : start + size]
+    def pieces(self, wanted: Sequence[Piece]) -> list[Bytes | None]:
+        """Return parts of blocks, each of one that is in memory or in the cache, or else None."""
+        whole: list[Bytes | None] = [self.held(one.number) for one in wanted]
+        found = [
+            None if block is None else block[one.start : one.start + one.size]
+            for one, block in zip(wanted, whole, strict=True)
+        ]
         if self._cache is None:
-            return None
-        with self._memory.lock:
-            if (self._owner, number) in self._memory.held:  # somebody loads it
-                return None
-        return self._cache.get_piece(self._name(number), int(self._sizes[number]), start, size, crc)
+            return found
+        memory, owner = self._memory, self._owner
+        with memory.lock:  # what is there and not found is being loaded by somebody
+            rows = [
+                row
+                for row, one in enumerate(wanted)
+                if found[row] is None and (owner, one.number) not in memory.held
+            ]
+        asked = [
+            CachedPart(
+                self._name(one.number), int(self._sizes[one.number]), one.start, one.size, one.crc
+            )
+            for one in (wanted[row] for row in rows)
+        ]
+        for row, piece in zip(rows, self._cache.get_parts(asked), strict=True):
+            found[row] = piece
+        return found
 
     def load(self, numbers: Sequence[int], check: Callable[[], None] | None) -> list[Bytes]:
         """Return these blocks, each followed in memory by spare bytes.

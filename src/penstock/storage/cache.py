@@ -1,4 +1,4 @@
-"""A cache of blocks on a disk: named by their object, and checked whenever they are read."""
+"""A cache of blocks on a disk: named by their object, and checked before they are used."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import errno
 import hashlib
 import os
 import struct
-import time
 import warnings
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +16,21 @@ import numpy.typing as npt
 from penstock._core import checksum
 from penstock.printable import printable
 from penstock.storage.cache_folder import BLOCK_MAGIC, CacheFolder
+from penstock.storage.cache_maps import MappedBlock, MappedBlocks, note_use
 from penstock.storage.counts import Counter
 
 _HEAD = struct.Struct("<8sQI20s")  # magic, bytes, checksum, name
-_USE_S = 60
 SPARE_BYTES = 64  # readable after a block, for decoders that look a little ahead
+
+
+class CachedPart(NamedTuple):
+    """A part of a block, with a checksum of its own."""
+
+    name: str
+    block_bytes: int
+    start: int
+    size: int
+    crc: int
 
 
 class BlockCache:
@@ -27,6 +38,7 @@ class BlockCache:
 
     def __init__(self, parent: str, limit: int, counter: Counter | None = None) -> None:
         self._folder = CacheFolder(parent, limit)
+        self._maps = MappedBlocks()
         self._counter = counter or Counter()
         self._refused = False
 
@@ -54,7 +66,7 @@ class BlockCache:
         try:
             found = _read_block(file, name, size, crc)
             if found is not None:
-                _note_use(file)
+                note_use(file)
         except OSError:
             found = None
         finally:
@@ -66,32 +78,50 @@ class BlockCache:
         self._counter.add(cache_hits=1, cache_bytes_read=len(found))
         return found
 
-    def get_piece(
-        self, name: str, block_bytes: int, start: int, size: int, crc: int
-    ) -> npt.NDArray[np.uint8] | None:
-        """Return a part of a block, checked by a checksum of its own, with spare bytes behind it.
+    def get_parts(self, wanted: Sequence[CachedPart]) -> list[npt.NDArray[np.uint8] | None]:
+        """Return parts of blocks, checked, with spare bytes behind each; None where there is none.
 
-        Counts as a hit if it is there; what is not there counts when the block is asked for.
+        They are not copied: see `check_lent`. Each that is there counts as a hit; what is not there
+        counts when the block is asked for.
         """
+        self._maps.drop_removed()
+        found = [self._part(one) for one in wanted]
+        there = [one.size for one, part in zip(wanted, found, strict=True) if part is not None]
+        self._counter.add(cache_hits=len(there), cache_bytes_read=sum(there))
+        return found
+
+    def _part(self, wanted: CachedPart) -> npt.NDArray[np.uint8] | None:
+        name, block_bytes, start, size, crc = wanted
+        path = self._folder.place(f"{name}.block")
         try:
-            file = os.open(
-                self._folder.place(f"{name}.block"), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
-            )
-        except OSError:
+            block = self._maps.get(path) or self._map(path, name, block_bytes)
+        except FileNotFoundError:
             return None
-        try:
-            found = _read_piece(file, (name, block_bytes), start, size)
-            if found is not None and checksum(found) == crc:
-                _note_use(file)
-                self._counter.add(cache_hits=1, cache_bytes_read=size)
-                return found
         except OSError:
-            pass
-        finally:
-            os.close(file)
+            block = None
+        if block is not None and start + size <= block_bytes:
+            part = block.part(start, size, SPARE_BYTES)
+            if block.right.get(start) == (size, crc):
+                return part
+            if checksum(part) == crc:
+                block.right[start] = size, crc
+                return part
         self._counter.add(cache_damaged=1)
+        self._maps.drop(path)
         self._folder.remove(name)
         return None
+
+    def _map(self, path: str, name: str, block_bytes: int) -> MappedBlock | None:
+        """Map a block; None if it is not all there."""
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            told = _read_head(file, name)
+            if told is None or told[0] != block_bytes:
+                return None
+            note_use(file)
+            return self._maps.add(path, file, _HEAD.size)
+        finally:
+            os.close(file)
 
     def put(self, name: str, content: memoryview, crc: int | None = None) -> None:
         """Keep a block, if there is room; no error if not."""
@@ -137,12 +167,6 @@ def block_name(*parts: object) -> str:
     return hashlib.sha256("\n".join(map(repr, parts)).encode()).hexdigest()[:40]
 
 
-def _note_use(file: int) -> None:
-    """Set the time of a block, for those used longest ago go first; a minute is near enough."""
-    if time.time() - os.fstat(file).st_mtime > _USE_S:
-        os.utime(file)
-
-
 def _read_block(
     file: int, name: str, size: int | None, crc: int | None
 ) -> npt.NDArray[np.uint8] | None:
@@ -154,15 +178,6 @@ def _read_block(
         return None
     content = _read_bytes(file, _HEAD.size, length)
     return content if content is not None and checksum(content) == stored_crc else None
-
-
-def _read_piece(
-    file: int, block: tuple[str, int], start: int, size: int
-) -> npt.NDArray[np.uint8] | None:
-    told = _read_head(file, block[0])
-    if told is None or told[0] != block[1] or start + size > block[1]:
-        return None
-    return _read_bytes(file, _HEAD.size + start, size)
 
 
 def _read_head(file: int, name: str) -> tuple[int, int] | None:

@@ -93,7 +93,7 @@ class CacheFolder:
 
     def place(self, name: str) -> str:
         """Return the path of a file in the folder."""
-        return os.path.join(self.path, name)
+        return f"{self.path}/{name}"
 
     @contextmanager
     def locked(self) -> Iterator[int]:
@@ -210,7 +210,7 @@ class CacheFolder:
                 with suppress(OSError):
                     found = entry.stat(follow_symlinks=False)
                     if stat.S_ISREG(found.st_mode):
-                        yield _Block(found.st_mtime_ns, found.st_size, entry.name)
+                        yield _Block(found.st_atime_ns, found.st_size, entry.name)
 
     def _is_ours(self, name: str) -> bool:
         """Whether a file with the name of a block begins as blocks do."""
