@@ -1,7 +1,8 @@
-"""Search an augmentation schedule on Ray Tune, and see whether it beats none on held-out images.
+"""Search an augmentation schedule on Ray Tune, and see whether it beats none on images never seen.
 
-A small network learns ten shapes from few pictures. Half of the pictures that it does not train
-with judge the search; the other half, which nothing has seen, judge the outcome.
+A small network learns ten shapes from 500 images. Other images judge the search; and others again,
+which nothing has seen before, judge the outcome: with no augmentation, with random constant
+policies out of the same space, and with the schedule; each with several seeds.
 
 Run:  python examples/ray_schedule.py
 """
@@ -9,10 +10,17 @@ Run:  python examples/ray_schedule.py
 from __future__ import annotations
 
 import argparse
+import json
+import logging
+import os
+import statistics
 import tempfile
-from contextlib import closing
+from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
+
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 
 import ray
 import torch
@@ -24,117 +32,175 @@ from penstock import transforms as T
 from penstock.ray import Trial, search_schedule
 
 SIDE_PX = 32
-BATCH_SIZE = 50
+BATCH_SIZE = 32
+RATE = 5e-3
+TO_FLOATS = T.Normalize((0.5,) * 3, (0.25,) * 3)
 
 
-def make_model() -> nn.Module:
-    """Return a network with some twenty thousand weights."""
-    torch.manual_seed(0)
+def make_model(seed: int) -> nn.Module:
+    """Return a network with some 24,000 weights."""
+    torch.manual_seed(seed)
     layers: list[nn.Module] = []
-    for inputs, outputs in ((3, 16), (16, 32), (32, 48)):
+    for inputs, outputs in ((3, 16), (16, 32), (32, 64)):
         layers += [nn.Conv2d(inputs, outputs, 3, padding=1), nn.BatchNorm2d(outputs)]
         layers += [nn.ReLU(), nn.MaxPool2d(2)]
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(48, 10))
+    return nn.Sequential(*layers, nn.AdaptiveMaxPool2d(1), nn.Flatten(), nn.Linear(64, 10))
 
 
-def images(folder: Path, *steps: Any, epoch: int = 0, training: bool = False) -> ps.Loader:
-    """Return a loader over a folder of class folders."""
-    transform = T.Compose([*steps, T.Normalize((0.5,) * 3, (0.25,) * 3)])
-    loader = ps.Loader(
-        folder, batch_size=BATCH_SIZE, transform=transform, shuffle=training, threads=1
-    )
-    loader.set_epoch(epoch)
-    return loader
+class Training:
+    """A network, and all that belongs to its training."""
 
+    def __init__(self, data: Path, epochs: int, seed: int, steps: Sequence[Any]) -> None:
+        self.loader = ps.Loader(
+            data / "train",
+            batch_size=BATCH_SIZE,
+            transform=T.Compose([*steps, TO_FLOATS]),
+            shuffle=True,
+            seed=seed,
+            threads=1,
+        )
+        self.model = make_model(seed)
+        self.optimizer = torch.optim.Adam(self.model.parameters(), RATE)
+        self.rates = torch.optim.lr_scheduler.OneCycleLR(
+            self.optimizer, RATE, total_steps=epochs * len(self.loader)
+        )
 
-def train_epoch(model: nn.Module, optimizer: Any, loader: ps.Loader) -> None:
-    """Train for one epoch."""
-    model.train()
-    for pictures, labels in loader:
-        optimizer.zero_grad()
-        F.cross_entropy(model(pictures), labels).backward()
-        optimizer.step()
+    def train_epoch(self, epoch: int) -> None:
+        """Train for one epoch."""
+        self.model.train()
+        self.loader.set_epoch(epoch)
+        for images, labels in self.loader:
+            self.optimizer.zero_grad()
+            F.cross_entropy(self.model(images), labels).backward()
+            self.optimizer.step()
+            self.rates.step()
 
+    @torch.no_grad()
+    def accuracy(self, folder: Path) -> float:
+        """Return the share of images whose class is found."""
+        self.model.eval()
+        right = total = 0
+        with ps.Loader(folder, batch_size=250, transform=TO_FLOATS, threads=1) as loader:
+            for images, labels in loader:
+                right += int((self.model(images).argmax(1) == labels).sum())
+                total += len(labels)
+        return right / total
 
-@torch.no_grad()
-def accuracy(model: nn.Module, folder: Path) -> float:
-    """Return the share of images whose class is found."""
-    model.eval()
-    right = total = 0
-    with closing(images(folder)) as loader:
-        for pictures, labels in loader:
-            right += int((model(pictures).argmax(1) == labels).sum())
-            total += len(labels)
-    return right / total
+    def save(self, folder: Path) -> None:
+        """Write all that another training needs to go on."""
+        parts = (self.model, self.optimizer, self.rates)
+        torch.save([part.state_dict() for part in parts], folder / "state.pt")
+
+    def load(self, folder: Path) -> None:
+        """Read what `save` wrote."""
+        states = torch.load(folder / "state.pt", weights_only=True)
+        for part, state in zip((self.model, self.optimizer, self.rates), states, strict=True):
+            part.load_state_dict(state)
 
 
 def train(trial: Trial, data: Path) -> None:
     """Train as the search asks for it."""
     torch.set_num_threads(1)
-    model = make_model()
-    optimizer = torch.optim.Adam(model.parameters(), 3e-3)
+    training = Training(data, trial.epochs, trial.seed, [trial.augment()])
     if trial.folder is not None:
-        state = torch.load(trial.folder / "state.pt", weights_only=True)
-        model.load_state_dict(state["model"])
-        optimizer.load_state_dict(state["optimizer"])
-
-    def save(folder: Path) -> None:
-        state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
-        torch.save(state, folder / "state.pt")
-
-    for epoch in range(trial.start, trial.epochs):
-        with closing(images(data / "train", trial.augment(), epoch=epoch, training=True)) as loader:
-            train_epoch(model, optimizer, loader)
-        trial.report(accuracy(model, data / "judge"), save)
+        training.load(trial.folder)
+    with training.loader:
+        for epoch in range(trial.start, trial.epochs):
+            training.train_epoch(epoch)
+            trial.report(training.accuracy(data / "judge"), training.save)
 
 
-def final_accuracy(data: Path, epochs: int, *steps: Any) -> float:
-    """Train from the beginning with these steps; return the accuracy on images never seen."""
-    model = make_model()
-    optimizer = torch.optim.Adam(model.parameters(), 3e-3)
-    for epoch in range(epochs):
-        with closing(images(data / "train", *steps, epoch=epoch, training=True)) as loader:
-            train_epoch(model, optimizer, loader)
-    return accuracy(model, data / "test")
+@ray.remote(num_cpus=1)
+def final_accuracy(data: Path, epochs: int, seed: int, steps: Sequence[Any]) -> float:
+    """Train from the beginning; return the accuracy on images never seen."""
+    torch.set_num_threads(1)
+    training = Training(data, epochs, seed, steps)
+    with training.loader:
+        for epoch in range(epochs):
+            training.train_epoch(epoch)
+    return training.accuracy(data / "test")
+
+
+def random_policy(path: Path, seed: int) -> T.PopulationBasedAugment:
+    """Return a policy that never changes, drawn evenly from the space that is searched."""
+    dice = Random(seed)
+    known = {op.name for op in T.PopulationBasedAugment().stage_at(0).ops}
+    ops = [
+        [name, dice.randint(0, 10) / 10, dice.randint(0, 9)] for name in sorted(known) for _ in "12"
+    ]
+    stages = [{"from_epoch": 0, "ops": ops}]
+    path.write_text(json.dumps({"epochs": 1, "counts": [0.2, 0.3, 0.5], "stages": stages}))
+    return T.PopulationBasedAugment(path)
 
 
 def make_data(folder: Path, images: int) -> Path:
-    """Draw the shapes: for training, for the search, and for the last judgement."""
-    drawn = ps.make_shape_set(folder / "shapes", train=images, test=600, side_px=SIDE_PX)
-    other = ps.make_shape_set(folder / "others", train=600, test=10, seed=1, side_px=SIDE_PX)
-    data = folder / "data"
-    data.mkdir()
-    (data / "train").symlink_to(drawn / "train")
-    (data / "test").symlink_to(drawn / "test")
-    (data / "judge").symlink_to(other / "train")
-    return data
+    """Draw the shapes: to train with, to judge the search, and to judge its outcome."""
+    drawn = ps.make_shape_set(folder / "one", train=images, test=1000, side_px=SIDE_PX)
+    other = ps.make_shape_set(folder / "two", train=10, test=1000, seed=1, side_px=SIDE_PX)
+    (folder / "data").mkdir()
+    for name, place in (
+        ("train", drawn / "train"),
+        ("judge", other / "test"),
+        ("test", drawn / "test"),
+    ):
+        (folder / "data" / name).symlink_to(place)
+    return folder / "data"
 
 
 def main() -> None:
-    """Search, then train twice."""
+    """Search, then compare."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--epochs", type=int, default=24)
+    parser.add_argument("--epochs", type=int, default=36)
     parser.add_argument("--population", type=int, default=8)
-    parser.add_argument("--images", type=int, default=300)
+    parser.add_argument("--images", type=int, default=500)
+    parser.add_argument("--seeds", type=int, default=5, help="final trainings of each kind")
     args = parser.parse_args()
-    torch.set_num_threads(1)
-    ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
-    with tempfile.TemporaryDirectory() as scratch:
-        data = make_data(Path(scratch).absolute(), args.images)
+    with tempfile.TemporaryDirectory(prefix="ps-", dir="/tmp") as scratch:
+        folder = Path(scratch)
+        ray.init(
+            num_cpus=2,
+            include_dashboard=False,
+            object_store_memory=200_000_000,
+            _temp_dir=f"{scratch}/ray",
+            logging_level=logging.ERROR,
+            log_to_driver=False,
+        )
+        data = make_data(folder, args.images)
         found = search_schedule(
             lambda trial: train(trial, data),
-            data.parent / "schedule.json",
+            folder / "schedule.json",
             epochs=args.epochs,
-            storage=data.parent / "search",
+            storage=folder / "search",
             population=args.population,
-            every=3,
         )
-        print(f"the best of {args.population} trainings found {found.score:.1%} of the judge's images")
-        print(T.PopulationBasedAugment(found.path).describe(args.epochs - 1))
-        none = final_accuracy(data, args.epochs)
-        augmented = final_accuracy(data, args.epochs, T.PopulationBasedAugment(found.path))
-    ray.shutdown()
-    print(f"on images never seen: {none:.1%} without augmentation, {augmented:.1%} with the schedule")
+        schedule = T.PopulationBasedAugment(found.path)
+        print(
+            f"the best training of {args.population} found {found.score:.1%} of the judge's images"
+        )
+        print(schedule.describe(args.epochs - 1))
+        kinds: dict[str, list[list[Any]]] = {"none": [], "random": [], "schedule": []}
+        for seed in range(args.seeds):
+            kinds["none"].append([])
+            kinds["random"].append([random_policy(folder / f"random-{seed}.json", seed)])
+            kinds["schedule"].append([schedule])
+        compare(data, args.epochs, kinds)
+        ray.shutdown()
+
+
+def compare(data: Path, epochs: int, kinds: dict[str, list[list[Any]]]) -> None:
+    """Train with the steps of each kind, and print how many images never seen are found."""
+    tasks = {
+        kind: [
+            final_accuracy.remote(data, epochs, 1000 + seed, steps)
+            for seed, steps in enumerate(lists)
+        ]
+        for kind, lists in kinds.items()
+    }
+    for kind, waiting in tasks.items():
+        found = ray.get(waiting)
+        spread = statistics.stdev(found) if len(found) > 1 else 0.0
+        each = " ".join(f"{share:.1%}" for share in found)
+        print(f"{kind}: {statistics.mean(found):.1%} +- {spread:.1%} ({each})")
 
 
 if __name__ == "__main__":

@@ -60,7 +60,10 @@ class PopulationScheduler(PopulationBasedTraining):
         trial.set_config(self._config(trial.config["number"]))
 
     def on_trial_result(
-        self, tune_controller: Any, trial: TuneTrial, result: dict[str, Any]
+        self,
+        tune_controller: Any,  # noqa: ARG002 - Ray gives it
+        trial: TuneTrial,
+        result: dict[str, Any],
     ) -> str:
         """Let a training go on until it has to wait for the others."""
         self._heard()

@@ -106,7 +106,9 @@ def search_schedule(
         if state["result"] is None:
             if path.exists():
                 raise SearchError(f"{_WHERE}: {path} exists already. Remove it or rename it.")
-            with ProgressBar("searching", total=epochs * population, unit="epochs", show=progress) as bar:
+            with ProgressBar(
+                "searching", total=epochs * population, unit="epochs", show=progress
+            ) as bar:
                 state = _search(folder, plan, train, {"cpu": cpus, "gpu": gpus}, bar)
         return _written(state["result"], path)
 
@@ -209,8 +211,6 @@ def _run(
     folder: SearchFolder, plan: _Plan, train: Train, resources: dict[str, float], bar: ProgressBar
 ) -> list[Exception]:
     """Run Ray Tune on the population as it stands; return why it ended early."""
-    state = folder.read_state()
-    assert state is not None
     run = folder.begin_run()
 
     def moved(population: Population) -> None:
@@ -222,7 +222,7 @@ def _run(
         param_space={"number": tune.grid_search(list(range(plan.population)))},
         tune_config=tune.TuneConfig(
             scheduler=PopulationScheduler(
-                Population.from_listed(state["population"]),
+                folder.read_population(),
                 plan.every,
                 plan.seed,
                 moved=moved,
@@ -274,9 +274,7 @@ def _tell_tune(folder: SearchFolder, saved: SavedEpoch) -> None:
 
 
 def _epochs_done(folder: SearchFolder, plan: _Plan) -> int:
-    state = folder.read_state()
-    assert state is not None
-    after = state["population"]["epoch"]
+    after = folder.read_population().epoch
     newest = (folder.newest(number, after) for number in range(plan.population))
     return sum(after if saved is None else saved.epoch for saved in newest)
 
@@ -291,9 +289,7 @@ def _raise_failure(errors: Sequence[Exception], plan: _Plan) -> None:
 
 
 def _judge(folder: SearchFolder, plan: _Plan) -> dict[str, Any]:
-    state = folder.read_state()
-    assert state is not None
-    population = Population.from_listed(state["population"])
+    population = folder.read_population()
     newest = [folder.newest(number, population.epoch) for number in range(plan.population)]
     ended = [saved for saved in newest if saved is not None and saved.epoch == plan.epochs]
     if len(ended) < plan.population:

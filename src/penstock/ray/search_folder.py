@@ -120,6 +120,16 @@ class SearchFolder:
             )
         return state
 
+    def read_population(self) -> Population:
+        """Return where the search stands, which must have begun."""
+        state = self.read_state()
+        if state is None:
+            raise SearchError(
+                f"search_schedule: {self.root / _STATE} is gone, and with it where the search "
+                "stood. Begin another one in another storage."
+            )
+        return Population.from_listed(state["population"])
+
     def write_state(self, state: dict[str, Any]) -> None:
         """Replace what there was."""
         write_whole(self.root / _STATE, json.dumps({"version": VERSION, **state}))
@@ -133,9 +143,7 @@ class SearchFolder:
 
     def newest(self, member: int, after: int) -> SavedEpoch | None:
         """Return the last epoch that a training saved since all waited for each other."""
-        saved = [
-            (epoch, path.parts, path) for epoch, path in self._saved(member) if epoch > after
-        ]
+        saved = [(epoch, path.parts, path) for epoch, path in self._saved(member) if epoch > after]
         return SavedEpoch.read(max(saved)[2]) if saved else None
 
     def save(
