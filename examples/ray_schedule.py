@@ -88,14 +88,16 @@ class Training:
 
     def save(self, folder: Path) -> None:
         """Write all that another training needs to go on."""
-        parts = (self.model, self.optimizer, self.rates)
-        torch.save([part.state_dict() for part in parts], folder / "state.pt")
+        torch.save([part.state_dict() for part in self._parts()], folder / "state.pt")
 
     def load(self, folder: Path) -> None:
         """Read what `save` wrote."""
         states = torch.load(folder / "state.pt", weights_only=True)
-        for part, state in zip((self.model, self.optimizer, self.rates), states, strict=True):
+        for part, state in zip(self._parts(), states, strict=True):
             part.load_state_dict(state)
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self.model, self.optimizer, self.rates
 
 
 def train(trial: Trial, data: Path) -> None:
@@ -133,10 +135,10 @@ def random_policy(path: Path, seed: int) -> T.PopulationBasedAugment:
     return T.PopulationBasedAugment(path)
 
 
-def make_data(folder: Path, images: int) -> Path:
+def make_data(folder: Path, images: int, judges: int) -> Path:
     """Draw the shapes: to train with, to judge the search, and to judge its outcome."""
-    drawn = ps.make_shape_set(folder / "one", train=images, test=1000, side_px=SIDE_PX)
-    other = ps.make_shape_set(folder / "two", train=10, test=1000, seed=1, side_px=SIDE_PX)
+    drawn = ps.make_shape_set(folder / "one", train=images, test=judges, side_px=SIDE_PX)
+    other = ps.make_shape_set(folder / "two", train=10, test=judges, seed=1, side_px=SIDE_PX)
     (folder / "data").mkdir()
     for name, place in (
         ("train", drawn / "train"),
@@ -153,6 +155,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=36)
     parser.add_argument("--population", type=int, default=8)
     parser.add_argument("--images", type=int, default=500)
+    parser.add_argument("--judges", type=int, default=1000, help="images never trained with")
     parser.add_argument("--seeds", type=int, default=5, help="final trainings of each kind")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ps-", dir="/tmp") as scratch:
@@ -165,7 +168,7 @@ def main() -> None:
             logging_level=logging.ERROR,
             log_to_driver=False,
         )
-        data = make_data(folder, args.images)
+        data = make_data(folder, args.images, args.judges)
         found = search_schedule(
             lambda trial: train(trial, data),
             folder / "schedule.json",
