@@ -269,7 +269,7 @@ def search(tmp_path, troubles, **changed):
 
 
 def test_a_search_goes_on_after_anything_and_ends_as_if_nothing_had_happened(
-    tmp_path, troubles, cluster
+    tmp_path, troubles, cluster, monkeypatch
 ):
     """Its driver is killed in epoch 1, a training fails in epoch 3, a worker dies in epoch 4."""
     (troubles / "kill-1").touch()
@@ -295,7 +295,8 @@ def test_a_search_goes_on_after_anything_and_ends_as_if_nothing_had_happened(
     assert not (tmp_path / "schedule.json").exists()
 
     (troubles / "die-4").touch()
-    found = search(tmp_path, troubles, resume=True, cpus=1.5)
+    monkeypatch.chdir(tmp_path)
+    found = search(tmp_path, Path(troubles.name), resume=True, cpus=1.5, progress=True)
     scores, content = search_plainly(**SEARCH)
     assert not list(troubles.iterdir())
     assert found.scores == tuple(scores)

@@ -1,9 +1,9 @@
 """Ray Tune's population based training, made repeatable and able to go on.
 
-Ray's scheduler draws from Python's global generator, keeps what it knows in memory, and moves the
-population as soon as the last training reports, while others may still be saving; it then stops
-these at their next epoch. Here, the population moves when all trainings stand still, the draws
-depend on the seed and the epoch alone, and every move is recorded before anybody trains on.
+Ray's scheduler draws from Python's global generator, is not restored with an experiment, and moves
+the population as soon as the last training reports, while others may still be saving. Here, the
+population moves when all trainings stand still, the draws depend on the seed and the epoch alone,
+and every move is recorded before anybody trains on.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ QUANTILE = 0.25
 class PopulationScheduler(PopulationBasedTraining):
     """Moves a population: the worst quarter takes over from the best, with other ops.
 
-    `moved` is told the new population before anybody trains on, `heard` of each epoch reported.
+    `moved` is told the new population before anybody trains on; `heard` by how many epochs a
+    training has come further.
     """
 
     def __init__(
@@ -35,7 +36,7 @@ class PopulationScheduler(PopulationBasedTraining):
         seed: int,
         *,
         moved: Callable[[Population], None],
-        heard: Callable[[], None],
+        heard: Callable[[int], None],
     ) -> None:
         self._dice = Random()
         super().__init__(
@@ -51,6 +52,11 @@ class PopulationScheduler(PopulationBasedTraining):
         self._moved = moved
         self._heard = heard
         self._next_perturbation_sync = population.epoch + every
+        self._reached = [population.epoch] * len(population.members)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what belongs to this process; Ray Tune pickles every scheduler that it gets."""
+        return {**self.__dict__, "_moved": None, "_heard": None}
 
     def on_trial_add(self, tune_controller: Any, trial: TuneTrial) -> None:
         """Begin where the population stands; Ray would begin at 0."""
@@ -66,11 +72,18 @@ class PopulationScheduler(PopulationBasedTraining):
         result: dict[str, Any],
     ) -> str:
         """Let a training go on until it has to wait for the others."""
-        self._heard()
+        self._hear(trial, result)
         if result["epoch"] < self._next_perturbation_sync:
             return str(TrialScheduler.CONTINUE)
         self._save_trial_state(self._trial_state[trial], result["epoch"], result, trial)
         return str(TrialScheduler.PAUSE)
+
+    def on_trial_complete(
+        self, tune_controller: Any, trial: TuneTrial, result: dict[str, Any]
+    ) -> None:
+        """Hear of the last epoch, too."""
+        super().on_trial_complete(tune_controller, trial, result)
+        self._hear(trial, result)
 
     def choose_trial_to_run(self, tune_controller: Any) -> TuneTrial | None:
         """Move the population once everybody waits; then choose as Ray does."""
@@ -78,6 +91,11 @@ class PopulationScheduler(PopulationBasedTraining):
         if len(trials) == len(self._population.members) and all(map(self._waits, trials)):
             self._move(tune_controller)
         return super().choose_trial_to_run(tune_controller)
+
+    def _hear(self, trial: TuneTrial, result: dict[str, Any]) -> None:
+        number, epoch = trial.config["number"], result["epoch"]
+        self._heard(epoch - self._reached[number])
+        self._reached[number] = epoch
 
     def _waits(self, trial: TuneTrial) -> bool:
         reached = self._trial_state[trial].last_train_time

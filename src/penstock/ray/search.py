@@ -91,7 +91,7 @@ def search_schedule(
             ended, this gives the outcome again.
         progress: Show a bar; None means if stderr is a terminal.
     """
-    plan = _Plan(epochs, population, every, tuple(counts), seed)
+    plan = _Plan(epochs, population, every, _checked_counts(counts), seed)
     _check(plan)
     path = Path(out).absolute()
     if not path.parent.is_dir():
@@ -126,13 +126,16 @@ def _check(plan: _Plan) -> None:
             f"{_WHERE}: with every={plan.every}, trainings of {plan.epochs} epochs never take over "
             "from each other. Make every smaller than epochs."
         )
+
+
+def _checked_counts(counts: Sequence[float]) -> tuple[float, ...]:
     try:
-        content = as_content(History().then(0, first_ops()), plan.epochs, plan.counts)
-        schedule = checked(_WHERE, content)
+        found = checked(_WHERE, as_content(History().then(0, first_ops()), 1, counts)).counts
     except TransformError as error:
         raise SearchError(str(error)) from error
-    if sum(schedule.counts[1:]) == 0:
-        raise SearchError(f"{_WHERE}: with counts={plan.counts!r}, no op is ever done.")
+    if sum(found[1:]) == 0:
+        raise SearchError(f"{_WHERE}: with counts={counts!r}, no op is ever done.")
+    return found
 
 
 def _refuse_to_overwrite(folder: SearchFolder, path: Path) -> None:
@@ -197,7 +200,7 @@ def _search(
     deaths = 0
     while True:
         before = _epochs_done(folder, plan)
-        bar.advance(before - bar.done)
+        bar.advance(folder.read_population().epoch * plan.population - bar.done)
         errors = _run(folder, plan, train, resources, bar)
         if not errors:
             break
@@ -244,8 +247,12 @@ def _run(
 
 
 def _trainable(folder: SearchFolder, run: str, plan: _Plan, train: Train) -> Any:
+    started_in = Path.cwd()
+
     def train_member(config: dict[str, Any]) -> None:
         number = config["number"]
+        if started_in.is_dir():  # Ray Tune has gone elsewhere, and paths are to mean the same
+            os.chdir(started_in)
         trial = Trial(
             folder,
             run,
@@ -283,7 +290,7 @@ def _raise_failure(errors: Sequence[Exception], plan: _Plan) -> None:
     cause = getattr(errors[0], "cause", None) or errors[0]
     raise SearchError(
         f"{_WHERE}: {len(errors)} of {plan.population} trainings failed, the first with "
-        f"{type(cause).__name__}: {cause} Mend that, and go on with resume=True; all epochs that "
+        f"{type(cause).__name__}: {cause}\nMend that, and go on with resume=True; all epochs that "
         "were reported are kept."
     ) from errors[0]
 
