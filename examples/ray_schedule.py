@@ -156,6 +156,7 @@ def main() -> None:
     parser.add_argument("--population", type=int, default=8)
     parser.add_argument("--images", type=int, default=500)
     parser.add_argument("--judges", type=int, default=1000, help="images never trained with")
+    parser.add_argument("--seed", type=int, default=0, help="of the search")
     parser.add_argument("--seeds", type=int, default=5, help="final trainings of each kind")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ps-", dir="/tmp") as scratch:
@@ -175,6 +176,7 @@ def main() -> None:
             epochs=args.epochs,
             storage=folder / "search",
             population=args.population,
+            seed=args.seed,
         )
         schedule = T.PopulationBasedAugment(found.path)
         print(
