@@ -17,6 +17,8 @@ SMALL = {
     "train_classifier": ["--images", "80", "--batch-size", "8", "--epochs", "2"],
     "train_detector": ["--images", "24", "--batch-size", "4", "--epochs", "2"],
 }
+SMALL_SEARCH = ["--images", "40", "--judges", "20", "--epochs", "4", "--population", "4"]
+ARGUMENTS = {**SMALL, "ray_schedule": [*SMALL_SEARCH, "--seeds", "1"]}
 # Frameworks that an example is about.
 NEEDS = {
     "accelerate_loop": ["accelerate"],
@@ -25,6 +27,7 @@ NEEDS = {
     "hf_trainer": ["transformers", "accelerate"],
     "jax_two_devices": ["jax"],
     "lightning_fit": ["lightning"],
+    "ray_schedule": ["ray", "pyarrow"],
     "ray_train": ["ray", "pyarrow"],
     "timm_loop": ["timm"],
     "webdataset_tars": ["webdataset"],
@@ -38,7 +41,7 @@ def run(name, folder, *arguments, launcher=()):
         pytest.importorskip(framework, reason=f"{framework} is not installed")
     example = FOLDER / f"{name}.py"
     done = subprocess.run(
-        [sys.executable, *launcher, example, *SMALL.get(name, ()), *arguments],
+        [sys.executable, *launcher, example, *ARGUMENTS.get(name, ()), *arguments],
         cwd=folder,
         env=environment_for(example),
         capture_output=True,

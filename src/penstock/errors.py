@@ -113,6 +113,10 @@ class TranslationError(PenstockError, ValueError):
         self.reasons = reasons
 
 
+class SearchError(PenstockError, ValueError, RuntimeError):
+    """A search for a schedule was asked for what cannot be, or one of its trainings failed."""
+
+
 class CoreError(PenstockError, ValueError):
     """The native core was given something that does not fit: a mistake of ours, not of the data."""
 

@@ -172,7 +172,11 @@ class Schedule:
 def read_schedule(where: str, path: str | PathLike[str], known: Sequence[str]) -> Schedule:
     """Read a file whose ops are among `known`."""
     where = f"{where}: {fspath(path)}"
-    content = _load(where, Path(path))
+    return as_schedule(where, _load(where, Path(path)), known)
+
+
+def as_schedule(where: str, content: Mapping[str, Any], known: Sequence[str]) -> Schedule:
+    """Return what a file contains, checked."""
     try:
         return Schedule(
             epochs=read_integer(where, "epochs", content["epochs"], least=1),
