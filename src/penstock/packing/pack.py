@@ -5,17 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from penstock import _core
 from penstock.errors import PackError
 from penstock.limits import Limits, limits_in_force, obeying_limits
 from penstock.packing import disk
-from penstock.packing.crews.crew import Crew, Leader
-from penstock.packing.crews.on_ray import RayCrew
-from penstock.packing.crews.processes import ProcessCrew
-from penstock.packing.crews.worker import Work
+from penstock.packing.crews.how import How
 from penstock.packing.disk import TargetLock
 from penstock.packing.format import SUFFIX
 from penstock.packing.job import Job, Request
@@ -28,7 +25,6 @@ from penstock.packing.sharded import (
     commit,
     commit_if_last,
     length_of,
-    pack_shard,
     remove_journals,
 )
 from penstock.packing.shards import MANIFEST, PackSet, open_packed, shard_paths, shards_of
@@ -37,8 +33,6 @@ from penstock.packing.write import PARTIAL_SUFFIX
 from penstock.progress import ProgressBar
 from penstock.storage.address import is_address
 from penstock.usable_cores import usable_cores
-
-ENGINES = ("threads", "processes", "ray")
 
 
 @obeying_limits
@@ -104,7 +98,7 @@ def pack(
     for name, value in counts.items():
         if value is not None and value < 1:
             raise PackError(f"{name}: must be 1 or more, got {value}.")
-    how = _how(engine, workers, part, shards)
+    how = How.read(engine, workers, part, shards)
     _core.active_isa()  # reports a wrong PENSTOCK_SIMD once, instead of for every file
     for which, given in (("from", source), ("to", target)):
         if is_address(given):
@@ -141,44 +135,13 @@ def pack(
         finished = _is_finished(path, shards, how.part, resume=resume)
         job = request.open()
         if finished:
-            _check_same(path, job, shards)
+            job.check_finished(path, shards)
         else:
             with ProgressBar(
                 "packing", total=job.source.length, unit="images", show=progress
             ) as bar:
                 _write(job, path, bar, shards, how, resume=resume)
     return _summary(path, job, shards, how.part)
-
-
-@dataclass(frozen=True, slots=True)
-class _How:
-    """Who packs the shards, and which of them."""
-
-    engine: str
-    workers: int | None
-    part: Part | None
-
-    def shards(self, count: int) -> range:
-        return range(count) if self.part is None else self.part.shards(count)
-
-
-def _how(engine: str, workers: int | None, part: str | None, shards: int) -> _How:
-    if engine not in ENGINES:
-        raise PackError(f"engine: must be one of {', '.join(ENGINES)}, got {engine!r}.")
-    if engine == "threads" and workers is not None:
-        raise PackError(
-            f"workers={workers}: threads of this process have none. Say threads={workers}, or "
-            'engine="processes".'
-        )
-    if shards == 1 and (engine != "threads" or part is not None):
-        raise PackError(
-            "shards: several workers or parts need several files. Say how many: --shards N "
-            "(shards=N), some for each of them."
-        )
-    share = None if part is None else Part.read(part)
-    if share is not None and share.parts > shards:
-        raise PackError(f"part: there are {shards} shards for {share.parts} parts. Make more.")
-    return _How(engine, workers, share)
 
 
 def _absolute(given: Any) -> Any:
@@ -194,7 +157,7 @@ def _as_it_is(given: Any) -> Any:
     return given
 
 
-def _write(job: Job, path: str, bar: ProgressBar, shards: int, how: _How, *, resume: bool) -> None:
+def _write(job: Job, path: str, bar: ProgressBar, shards: int, how: How, *, resume: bool) -> None:
     if shards == 1:
         left = f"{path}{PARTIAL_SUFFIX} and {path}{JOURNAL_SUFFIX}"
         check = job.check(path, bar.advance, f"remove {left}")
@@ -209,32 +172,16 @@ def _write(job: Job, path: str, bar: ProgressBar, shards: int, how: _How, *, res
 
 
 def _write_shards(
-    job: Job, folder: str, bar: ProgressBar, shards: int, how: _How, *, resume: bool
+    job: Job, folder: str, bar: ProgressBar, shards: int, how: How, *, resume: bool
 ) -> None:
     plan = ShardPlan(os.path.abspath(folder), shards, length_of(job), job.digest())
-    numbers = how.shards(shards)
     if resume:
         job.check(folder, bar.advance, f"remove {folder}").length(plan.paths, plan.length)
-    if how.engine == "threads":
-        for number in numbers:
-            pack_shard(job, plan, number, bar.advance, resume=resume)
-    else:
-        bar.advance(0, total=sum(plan.samples(number) for number in numbers))
-        with _crew(Work(job.request, plan), how) as crew:
-            leader = Leader(plan, crew, bar.advance)
-            for noted in leader.pack(numbers):
-                job.remarks.add(noted)
-        job.remarks.add_deaths(leader.died)
+    how.pack(job, plan, bar, resume=resume)
     if how.part is None:
         commit(plan)
     else:
         commit_if_last(plan)
-
-
-def _crew(work: Work, how: _How) -> Crew:
-    if how.engine == "ray":
-        return RayCrew(work, how.workers)
-    return ProcessCrew(work, how.workers or usable_cores())
 
 
 def _summary(path: str, job: Job, shards: int, part: Part | None) -> Summary:
@@ -248,27 +195,6 @@ def _summary(path: str, job: Job, shards: int, part: Part | None) -> Summary:
         remarks=job.remarks.sentences(),
         waits_for=tuple(waits_for),
     )
-
-
-def _check_same(path: str, job: Job, shards: int) -> None:
-    packed = open_packed(path)
-    source, settings = job.source, packed.table("settings")
-    asked = (source.columns, source.classes, source.box_classes, job.settings(), shards)
-    found = (
-        *(packed.schema, packed.table("classes"), packed.table("box_classes"), settings),
-        len(packed.files),
-    )
-    if asked != found:
-        raise PackError(
-            f"{path}: is finished, but with other columns, classes, settings or number of shards "
-            "than asked for now. Remove it to pack again."
-        )
-    samples = len(packed) + sum(len(file.table("skipped") or ()) for file in packed.files)
-    if source.length not in {None, samples}:
-        raise PackError(
-            f"{path}: is finished, from {samples:,} samples, but the source has "
-            f"{source.length:,} now. Remove it to pack again."
-        )
 
 
 def _final(path: str, shards: int) -> str:
