@@ -14,6 +14,7 @@ from penstock.limits import Limits, limits_in_force, obeying_limits
 from penstock.packing import disk
 from penstock.packing.crews.how import How
 from penstock.packing.disk import TargetLock
+from penstock.packing.far_source import USUAL_LIMIT, Fetching, Given, brought_near
 from penstock.packing.format import SUFFIX
 from penstock.packing.job import Job, Request
 from penstock.packing.journal import JOURNAL_SUFFIX, Span
@@ -29,9 +30,11 @@ from penstock.packing.sharded import (
 )
 from penstock.packing.shards import MANIFEST, PackSet, open_packed, shard_paths, shards_of
 from penstock.packing.summary import Summary, summarise
+from penstock.packing.to_store import StoreTarget
 from penstock.packing.write import PARTIAL_SUFFIX
 from penstock.progress import ProgressBar
 from penstock.storage.address import is_address
+from penstock.storage.options import StorageOptions, read_size
 from penstock.usable_cores import usable_cores
 
 
@@ -55,6 +58,9 @@ def pack(
     engine: str = "threads",
     workers: int | None = None,
     part: str | None = None,
+    staging: str | os.PathLike[str] | None = None,
+    staging_limit: int | str | None = None,
+    storage: StorageOptions | None = None,
     limits: Limits | None = None,  # noqa: ARG001 (obeying_limits reads it)
     progress: bool | None = None,
 ) -> Summary:
@@ -63,8 +69,10 @@ def pack(
     Args:
         source: A file or folder in any layout that `open_dataset` recognises (a folder of class
             folders, COCO, VOC, YOLO, tar, Parquet ...), a folder of images with `labels`, a list
-            of files, or a `PackSource`.
-        target: The `.pen` file to write; with `shards`, the folder. It must not exist yet.
+            of files, or a `PackSource`. Or the address of a folder in a store, such as
+            "s3://bucket/imagenet/train" (docs/packing-large.md).
+        target: The `.pen` file to write; with `shards`, the folder. It must not exist yet. Or an
+            address in a store: s3://, gs:// or az://.
         labels: As `Loader` takes them: a labels file, one label per file, or a dictionary from
             path to label.
         kind: The layout, where it is not recognised: "coco", "voc", "folder" ...
@@ -89,6 +97,11 @@ def pack(
             of the cluster.
         part: "3/8" packs the third of eight shares of the shards, for job arrays: the other shares
             are other packs with the same arguments. Whichever ends last completes the data set.
+        staging: For stores: the folder in which to keep what is on its way, on each machine that
+            packs. None takes that of temporary files.
+        staging_limit: The most bytes of a data set in a store that are copied here, where its
+            layout cannot be read from there: a number, or a text as "50 GB", the default.
+        storage: How stores are asked, if not as usual (`penstock.StorageOptions`).
         limits: The largest inputs that are read, against files that ask for endless memory.
         progress: Show a bar; None means if stderr is a terminal.
     """
@@ -100,32 +113,46 @@ def pack(
             raise PackError(f"{name}: must be 1 or more, got {value}.")
     how = How.read(engine, workers, part, shards)
     _core.active_isa()  # reports a wrong PENSTOCK_SIMD once, instead of for every file
-    for which, given in (("from", source), ("to", target)):
-        if is_address(given):
-            raise PackError(
-                f"{given}: pack reads from and packs to files of this machine, so it cannot pack "
-                f"{which} a store. Copy the files with the store's own tool, before or after."
-            )
-    path = os.path.expanduser(os.fspath(target))
-    folder = os.path.dirname(os.path.abspath(path))
-    if not os.path.isdir(folder):
-        raise PackError(
-            f"{path}: there is no folder {folder} to write it to. Make it first, or check the path."
+    far = None
+    if is_address(target):
+        far = StoreTarget.read(str(target), shards, storage, staging)
+        far.require_free(resume=resume)
+    else:
+        _check_target(target, shards, how, resume=resume)
+        _refuse_far(
+            source, {"staging": staging, "staging_limit": staging_limit, "storage": storage}
         )
-    if shards == 1 and not path.endswith(SUFFIX):
-        raise PackError(f"{path}: the name of a packed file must end in {SUFFIX}.")
-    # A dictionary of labels has paths as they were given, which the source must keep then.
-    keeps = engine == "threads" or isinstance(labels, Mapping)
-    found = _as_it_is if keeps else _absolute
-    labels_found = found(labels) if isinstance(labels, (str, os.PathLike)) else labels
-    request = Request(
-        *(found(source), labels_found, kind, split, found(images), found(masks)),
-        reencoding=Reencoding(short_side, quality),
-        keep_jpeg=keep_jpeg,
-        skips=on_error == "skip",
-        threads=threads or (usable_cores() if engine == "threads" else 1),
-        limits=limits_in_force(),
-    )
+    given = Given(source, labels, kind, split, images, masks)
+    limit = read_size("staging_limit", staging_limit or USUAL_LIMIT)
+    fetching = Fetching(engine, staging, limit, storage or StorageOptions(), progress)
+    with brought_near(given, fetching) as brought:
+        request = Request(
+            *_for_workers(brought.given, engine),
+            reencoding=Reencoding(short_side, quality),
+            keep_jpeg=keep_jpeg,
+            skips=on_error == "skip",
+            threads=threads or (usable_cores() if engine == "threads" else 1),
+            limits=limits_in_force(),
+        )
+        if far is not None:
+            summary = far.pack(request, how, resume=resume, progress=progress)
+        else:
+            summary = _pack_here(request, target, shards, how, resume=resume, progress=progress)
+        remarks = tuple(map(brought.named, summary.remarks))
+        return replace(summary, source=brought.named(summary.source), remarks=remarks)
+
+
+def _pack_here(
+    request: Request,
+    target: str | os.PathLike[str],
+    shards: int,
+    how: How,
+    *,
+    resume: bool,
+    progress: bool | None,
+) -> Summary:
+    """Pack to a disk of this machine."""
+    path = os.path.expanduser(os.fspath(target))
     lock = TargetLock(path)
     # A finished pack needs no lock, so that it may lie where nothing can be written. Parts of one
     # pack run at the same time, and lock the shards that they write.
@@ -142,6 +169,40 @@ def pack(
             ) as bar:
                 _write(job, path, bar, shards, how, resume=resume)
     return _summary(path, job, shards, how.part)
+
+
+def _check_target(target: str | os.PathLike[str], shards: int, how: How, *, resume: bool) -> None:
+    """Raise if nothing can be packed there, before a data set is listed or copied."""
+    path = os.path.expanduser(os.fspath(target))
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise PackError(
+            f"{path}: there is no folder {folder} to write it to. Make it first, or check the path."
+        )
+    if shards == 1 and not path.endswith(SUFFIX):
+        raise PackError(f"{path}: the name of a packed file must end in {SUFFIX}.")
+    is_new = not resume and how.part is None
+    if is_new and os.path.lexists(path) and not _begun(path):
+        raise PackError(f"{path}: exists already. Remove it, or give another name.")
+
+
+def _refuse_far(source: Any, said: dict[str, Any]) -> None:
+    given = [f"{name}=" for name, value in said.items() if value is not None]
+    if given and not is_address(source):
+        raise PackError(
+            f"{' and '.join(given)}: for a source or target in a store, as s3://bucket/train, and "
+            "neither is. Leave it out."
+        )
+
+
+def _for_workers(given: Given, engine: str) -> tuple[Any, Any, str | None, str | None, Any, Any]:
+    """Return the arguments so that processes in other folders understand them."""
+    # A dictionary of labels has paths as they were given, which the source must keep then.
+    keeps = engine == "threads" or isinstance(given.labels, Mapping)
+    found = _as_it_is if keeps else _absolute
+    labels = found(given.labels) if isinstance(given.labels, (str, os.PathLike)) else given.labels
+    images, masks = found(given.images), found(given.masks)
+    return found(given.source), labels, given.kind, given.split, images, masks
 
 
 def _absolute(given: Any) -> Any:

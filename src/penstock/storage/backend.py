@@ -23,6 +23,10 @@ class ChangedError(Exception):
     """The object is no longer the one that was opened."""
 
 
+class AbsentError(StorageError):
+    """There is no such object."""
+
+
 class ExistsError(Exception):
     """Another object has the address that a new one was to have."""
 
@@ -92,9 +96,9 @@ def open_backend(address: Address, options: StorageOptions) -> Backend:
     return FsspecBackend(address)
 
 
-def not_found(address: Address) -> StorageError:
+def not_found(address: Address) -> AbsentError:
     """Return the error for an object that is not there."""
-    return StorageError(
+    return AbsentError(
         f"{address}: there is no such object. Check the address, and the variables that choose the "
         "account or endpoint (docs/object-stores.md)."
     )

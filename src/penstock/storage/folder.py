@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import mmap
 import os
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -18,6 +19,7 @@ from typing import Any
 from penstock.errors import StorageError
 from penstock.storage.address import Address
 from penstock.storage.backend import (
+    AbsentError,
     ChangedError,
     ExistsError,
     PassingError,
@@ -100,13 +102,21 @@ class RemoteFolder:
         return self._of(name).wait(future)
 
     def stat(self, name: str) -> Stat:
-        """Return size and identity of an object; StorageError if it is not there."""
+        """Return size and identity of an object; AbsentError if it is not there."""
 
         async def once(_: float) -> Stat:
             return stat_of(await self._call("head_async", name))
 
         persistence = self._of(name)
         return persistence.wait(io_thread().submit(persistence.ask(once, _unread("its size"))))
+
+    def has_name(self, name: str) -> bool:
+        """Whether an object of this name is there."""
+        try:
+            self.stat(name)
+        except AbsentError:
+            return False
+        return True
 
     def create(self, name: str, content: bytes) -> Stat:
         """Put a small object where there is none.
@@ -146,32 +156,49 @@ class RemoteFolder:
             try:
                 persistence.wait(io_thread().submit(work), deadline_s=deadline_s)
             except ExistsError:
-                if not self.has(name, content):
+                if not self.has_content(name, content):
                     raise
             return self.stat(name)
 
-    def has(self, name: str, content: memoryview) -> bool:
+    def has_content(self, name: str, content: memoryview) -> bool:
         """Whether an object has this very content: it is read for that."""
         stat = self.stat(name)
         if stat.size != len(content):
             return False
-        persistence = self._of(name)
-        for start, end in cut_range(0, stat.size, self.options.most_bytes):
-            work = self._read_piece(name, stat, start, end)
-            if persistence.wait(io_thread().submit(work)) != content[start:end]:
+        place = 0
+        for piece in self.pieces(name, stat):
+            if piece != content[place : place + len(piece)]:
                 return False
+            place += len(piece)
         return True
+
+    def download(self, name: str, stat: Stat, path: str) -> None:
+        """Write an object to a new file."""
+        with open(path, "xb") as file:
+            file.writelines(self.pieces(name, stat))
+
+    def pieces(self, name: str, stat: Stat) -> Iterator[memoryview]:
+        """Yield an object in pieces, from front to back; some are on their way at a time."""
+        persistence = self._of(name)
+        coming: deque[Future[memoryview]] = deque()
+        try:
+            for start, end in cut_range(0, stat.size, self.options.most_bytes):
+                coming.append(io_thread().submit(self._read_piece(name, stat, start, end)))
+                if len(coming) >= _PARTS_AT_ONCE:
+                    yield persistence.wait(coming.popleft())
+            while coming:
+                yield persistence.wait(coming.popleft())
+        finally:
+            for future in coming:
+                future.cancel()
 
     def delete(self, names: list[str]) -> None:
         """Delete objects; one that is gone already is as good as deleted."""
 
         async def one(name: str) -> None:
             async def once(_: float) -> None:
-                try:
+                with suppress(AbsentError):
                     await self._call("delete_async", name)
-                except StorageError as error:
-                    if not isinstance(error.__cause__, FileNotFoundError):
-                        raise
 
             await self._of(name).ask(once, "it could not be deleted")
 
@@ -242,13 +269,9 @@ class RemoteFolder:
             raise told(self.address.beside(name), error) from error
 
     async def _require_none(self, name: str) -> None:
-        try:
+        with suppress(AbsentError):
             await self._call("head_async", name)
-        except StorageError as error:
-            if isinstance(error.__cause__, FileNotFoundError):
-                return
-            raise
-        raise ExistsError(str(self.address.beside(name)))
+            raise ExistsError(str(self.address.beside(name)))
 
     async def _call(self, function: str, name: str, *given: Any, **options: Any) -> Any:
         check_not_forked("obstore")
