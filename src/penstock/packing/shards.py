@@ -26,6 +26,7 @@ from penstock.resources import raise_if_refused
 from penstock.storage.address import is_address
 
 MANIFEST = "manifest.json"
+UNFINISHED = "unfinished-pack.json"  # lies in a folder of a store until the manifest does
 _KIND = ("penstock shards", 1)  # format and version of a manifest
 _SHARD = re.compile(rf"[0-9]{{5,9}}-of-([0-9]{{5,9}}){re.escape(SUFFIX)}")
 

@@ -24,13 +24,19 @@ from penstock.packing.job import Advance, Job
 from penstock.packing.journal import JOURNAL_SUFFIX
 from penstock.packing.read import PackFile
 from penstock.packing.sharded import ShardPlan
-from penstock.packing.shards import MANIFEST, PackSet, ShardFacts, manifest_text, shard_paths
+from penstock.packing.shards import (
+    MANIFEST,
+    UNFINISHED,
+    PackSet,
+    ShardFacts,
+    manifest_text,
+    shard_paths,
+)
 from penstock.packing.staging import staging_folder
 from penstock.packing.summary import Summary, summarise
 from penstock.storage.backend import AbsentError, ExistsError, Stat
 from penstock.storage.folder import RemoteFolder
 
-BEGUN = "unfinished-pack.json"
 NOTE_SUFFIX = ".done"
 _KIND = {"format": "penstock shard in a store", "version": 1}
 _AT_ONCE = 16
@@ -86,11 +92,11 @@ class StorePlan(ShardPlan):
         `numbers` are the shards of a part; None for all.
         """
         there = {found.name for found in self.target.objects()}
-        if BEGUN not in there:
+        if UNFINISHED not in there:
             if there:
                 raise _foreign(self.folder, there)
             with suppress(ExistsError):  # another part does the same
-                self.target.create(BEGUN, self._claim())
+                self.target.create(UNFINISHED, self._claim())
         elif not resume and numbers is None:
             raise PackError(
                 f"{self.folder}: an unfinished pack is there. Go on with --resume (resume=True), "
@@ -107,8 +113,8 @@ class StorePlan(ShardPlan):
 
     def forget(self) -> None:
         """After an error, remove the claim if nothing was uploaded: it would only be in the way."""
-        if {found.name for found in self.target.objects()} == {BEGUN}:
-            self.target.delete([BEGUN])
+        if {found.name for found in self.target.objects()} == {UNFINISHED}:
+            self.target.delete([UNFINISHED])
 
     def pack(self, job: Job, number: int, advance: Advance, *, resume: bool) -> None:
         """Pack and upload one shard; one that is finished is compared with its source."""
@@ -162,7 +168,7 @@ class StorePlan(ShardPlan):
     def clean(self) -> None:
         """Remove what lies beside the shards of a finished pack; the claim goes last."""
         there = {found.name for found in self.target.objects()}
-        if BEGUN not in there:
+        if UNFINISHED not in there:
             return  # what is there is not of this pack
         try:
             self._check_claim()
@@ -170,7 +176,7 @@ class StorePlan(ShardPlan):
             return
         beside = (name + end for name in self.names for end in (JOURNAL_SUFFIX, NOTE_SUFFIX))
         self.target.delete([name for name in beside if name in there])
-        self.target.delete([BEGUN])
+        self.target.delete([UNFINISHED])
 
     def _upload(self, name: str, path: str) -> None:
         try:
@@ -241,8 +247,8 @@ class StorePlan(ShardPlan):
         return json.dumps(said, indent=1).encode() + b"\n"
 
     def _check_claim(self) -> None:
-        where = self.target.address.beside(BEGUN)
-        content = self.target.read(BEGUN)
+        where = self.target.address.beside(UNFINISHED)
+        content = self.target.read(UNFINISHED)
         if content == self._claim():
             return
         try:
