@@ -157,13 +157,15 @@ def _open_with_empty_classes(args: argparse.Namespace) -> Source | PackSource:
 
     if args.kind not in {None, "folder"} or args.labels is not None:
         raise SourceError("--allow-empty: is for a folder with a folder per class. Leave it out.")
-    from penstock.storage import is_address
+    from penstock.storage import is_address, read_address
 
     if is_address(args.source):
         from penstock.packing.far_source import far_folder
         from penstock.packing.store_folder import list_store, open_store_folder
 
-        return open_store_folder(list_store(far_folder(args.source)), allow_empty=True)
+        return open_store_folder(
+            list_store(far_folder(read_address(args.source))), allow_empty=True
+        )
     return open_image_folder(args.source, allow_empty=True)
 
 

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from penstock.errors import PenstockError, SourceError
-from penstock.packing.datasets.files import safe_name
+from penstock.packing.datasets.files import TF_EXTENSIONS, safe_name
+from penstock.packing.datasets.hdf5 import EXTENSIONS as HDF5_EXTENSIONS
 from penstock.packing.datasets.open_dataset import FOLDER, PARTS, recognise
 from penstock.packing.datasets.shard_list import expand_braces
 from penstock.packing.datasets.tar import TAR
@@ -36,7 +37,7 @@ _MOST_READ = 10_000  # small files that are read to recognise a layout
 _SMALL_BYTES = 1 << 20
 _IMAGES_SHOWN = 20  # of each folder, to whoever recognises the layout
 _AT_ONCE = 16
-_ALONE = (*TAR, ".parquet", ".tfrecord", ".tfrecords", ".h5", ".hdf5")  # complete in themselves
+_RECORDS = (*TAR, ".parquet", *TF_EXTENSIONS, *HDF5_EXTENSIONS, ".rec", ".mdb", ".lmdb")
 _TOOLS = {
     "hf": "huggingface-cli download --repo-type dataset OWNER/NAME --local-dir FOLDER",
     "http": "wget",
@@ -113,9 +114,8 @@ def brought_near(given: Given, fetching: Fetching) -> Iterator[Brought]:
             raise type(error)(said) from error
 
 
-def far_folder(text: str, options: StorageOptions | None = None) -> RemoteFolder:
+def far_folder(address: Address, options: StorageOptions | None = None) -> RemoteFolder:
     """Return a folder in a store that can be listed; SourceError for other addresses."""
-    address = read_address(text)
     if address.is_web or not address.by_obstore:
         tool = _TOOLS.get(address.scheme, "that site's own tool")
         raise SourceError(
@@ -144,7 +144,7 @@ class _Bringing:
             )
         if "{" in text or "::" in text:
             return self._tars()
-        folder = far_folder(text, self.fetching.options)
+        folder = far_folder(self.address, self.fetching.options)
         alone = self._alone(text)
         if alone is not None:
             return replace(self.given, source=f"{self._staged(alone)}/{self.address.name}")
@@ -193,17 +193,29 @@ class _Bringing:
             return recognise(root)
 
     def _alone(self, text: str) -> Listing | None:
-        """Return a listing of the address itself if that is an object that can be read alone."""
-        if not text.lower().endswith(_ALONE):
-            if text.lower().endswith((".json", ".yaml", ".yml", ".rec", ".mdb", ".lmdb")):
-                raise SourceError(
-                    f"{self.address}: other files belong to it. Give the address of the folder "
-                    "that holds them all."
-                )
+        """Return a listing of one file of records and of what may belong to it; None for folders.
+
+        That is what begins with the same name, and small files that are no images.
+        """
+        if text.lower().endswith((".json", ".yaml", ".yml")):
+            raise SourceError(
+                f"{self.address}: images belong to it. Give the address of the folder that holds "
+                "them all."
+            )
+        if not text.lower().endswith(_RECORDS):
             return None
-        folder = far_folder(self.address.container, self.fetching.options)
+        folder = far_folder(self.address.folder, self.fetching.options)
         name = self.address.name
-        return Listing(folder, {name: folder.stat(name)}, frozenset())
+        folder.stat(name)  # raises if it is not there
+        stem = name.partition(".")[0]
+        found = {
+            one.name: one.stat
+            for one in folder.level()
+            if one.name == name
+            or (not one.name.lower().endswith(_RECORDS) and one.name.startswith(stem + "."))
+            or (one.stat.size <= _SMALL_BYTES and not is_image(one.name))
+        }
+        return Listing(folder, found, frozenset())
 
     def _tars(self) -> Given:
         """Bring the archives that a pattern stands for, such as train-{000..009}.tar."""
@@ -215,7 +227,7 @@ class _Bringing:
                 f"{self.address}: a pattern stands for tar archives in one folder of a store, but "
                 f"one of them is {wrong[0] if wrong else found[-1]}. Name the folder itself."
             )
-        folder = far_folder(found[0].container, self.fetching.options)
+        folder = far_folder(found[0].folder, self.fetching.options)
         listing = list_store(folder, self.fetching.progress)
         missing = [one for one in found if one.name not in listing.stats]
         if missing:

@@ -291,7 +291,7 @@ def _read_manifest(manifest: Address, access: Access) -> str:
 
 
 def _is_unfinished(manifest: Address, access: Access) -> bool:
-    claim = Address(manifest.container, manifest.scheme).beside(UNFINISHED)
+    claim = manifest.folder.beside(UNFINISHED)
     try:
         RemoteObject(claim, access.options, access.counter).open_end(0)
     except StorageError:

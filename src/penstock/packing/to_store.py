@@ -74,10 +74,7 @@ class StoreTarget:
 
     def _folder(self) -> RemoteFolder:
         """Return the folder that the packed files are put into."""
-        address = self.address
-        if self.shards == 1:
-            address = Address(address.container, address.scheme)
-        return RemoteFolder(address, self.options)
+        return RemoteFolder(self.address.folder if self.shards == 1 else self.address, self.options)
 
     def pack(self, request: Request, how: How, *, resume: bool, progress: bool | None) -> Summary:
         """Pack, or go on; returns what is there then."""

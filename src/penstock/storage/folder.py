@@ -88,6 +88,22 @@ class RemoteFolder:
                 advance(len(page))
             yield from page
 
+    def level(self) -> list[Found]:
+        """Return the objects directly in the folder, without those in folders below it."""
+        store = open_store(self.address, self.address.text, self.options, retries=True)
+
+        async def once(_: float) -> list[Found]:
+            obstore = import_obstore(self.address)
+            try:
+                listed = await obstore.list_with_delimiter_async(store)
+            except Exception as error:
+                raise told(self.address, error) from error
+            return [Found(one["path"], stat_of(one)) for one in listed["objects"]]
+
+        check_not_forked("obstore")
+        persistence = self._of("")
+        return persistence.wait(io_thread().submit(persistence.ask(once, _unread("its list"))))
+
     def read(self, name: str, stat: Stat | None = None) -> bytes:
         """Return a whole object; with `stat`, the one that it is about, or StorageError."""
         future = self.submit(name, stat or self.stat(name))
