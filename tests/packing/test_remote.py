@@ -101,8 +101,3 @@ def test_a_manifest_of_other_shards_is_refused(server, items, tmp_path):
 
     with pytest.raises(PenstockError, match="does not match the shards"):
         ps.open_data(f"{server.address}/mixed")
-
-
-def test_pack_to_an_address_is_refused(tmp_path, items):
-    with pytest.raises(PenstockError, match="packs to files of this machine"):
-        ps.pack(ListSource(items, (LABEL,), classes=("a", "b", "c")), "s3://bucket/train.pen")

@@ -18,7 +18,7 @@ from penstock.packing.items import PackItem
 from penstock.packing.pack_index import PackIndex, index_range
 from penstock.packing.read import PackFile
 from penstock.packing.records import original_file, read_image
-from penstock.packing.shards import MANIFEST, manifest_text
+from penstock.packing.shards import MANIFEST, ShardFacts, manifest_text
 
 OLD = Path(__file__).parents[1] / "data" / "format_1" / "old.pen"
 
@@ -165,7 +165,7 @@ def test_old_and_new_shards_may_lie_side_by_side(tmp_path, repacked):
     paths = [folder / "00000-of-00002.pen", folder / "00001-of-00002.pen"]
     for path, source in zip(paths, (OLD, repacked), strict=True):
         shutil.copy(source, path)
-    (folder / MANIFEST).write_text(manifest_text([PackFile(path) for path in paths]))
+    (folder / MANIFEST).write_text(manifest_text(ShardFacts.of(PackFile(path)) for path in paths))
     assert inspect(folder).versions == (1, 2)
     assert "format 1 and 2" in inspect(folder).lines()[0]
     assert verify(folder, deep=True).problems == ()

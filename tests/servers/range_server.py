@@ -13,11 +13,13 @@ _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 class RangeServer:
     """Serves `objects`, by path, at `address`; counts what it was asked for."""
 
+    handler = None  # that of the requests; see below
+
     def __init__(self, objects=None, *, etags=True):
         self.objects = dict(objects or {})
         self.etags = etags
         self.requests = []  # (method, path, range)
-        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server = _Server(("127.0.0.1", 0), self.handler or Handler)
         self._server.owner = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
         self._thread.start()
@@ -50,10 +52,14 @@ class _Server(ThreadingHTTPServer):
         """Say nothing of connections that a proxy has cut."""
 
 
-class _Handler(BaseHTTPRequestHandler):
+class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     wbufsize = 1 << 16
+
+    @property
+    def name(self):
+        return self.path
 
     def do_HEAD(self):
         self._answer(with_body=False)
@@ -63,13 +69,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, *, with_body):
         owner = self.server.owner
-        content = owner.objects.get(self.path)
+        content = owner.objects.get(self.name)
         asked = self.headers.get("Range")
         owner.requests.append((self.command, self.path, asked))
         if content is None:
             self._send(404, b"no such object", with_body=with_body)
             return
-        etag = f'"{len(content):x}-{zlib.adler32(content[:4096]):x}-{id(content):x}"'
+        etag = self._etag(content)
         headers = {"ETag": etag} if owner.etags else {}
         headers["Last-Modified"] = "Mon, 16 Nov 2026 10:00:00 GMT"
         if self.headers.get("If-Match", etag) != etag:
@@ -89,6 +95,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{len(content)}"
         self._send(206, memoryview(content)[start:end], headers, with_body=with_body)
+
+    def _etag(self, content):
+        return f'"{len(content):x}-{zlib.adler32(content[:4096]):x}-{id(content):x}"'
 
     def _send(self, status, body, headers=None, *, with_body):
         self.send_response(status)

@@ -20,6 +20,7 @@ from penstock.cli.shared import (
 from penstock.errors import SourceError
 
 if TYPE_CHECKING:
+    from penstock.packing.items import PackSource
     from penstock.sources import Source
 
 
@@ -28,9 +29,14 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "source",
         help="the data set: a folder of class folders, COCO, VOC, YOLO, WebDataset or ImageNet "
-        "tar, Parquet, TFRecord, RecordIO, LMDB, HDF5",
+        "tar, Parquet, TFRecord, RecordIO, LMDB, HDF5; or its address in a store, such as "
+        "s3://bucket/imagenet/train",
     )
-    verb.add_argument("target", help="the .pen file to write; with --shards, the folder")
+    verb.add_argument(
+        "target",
+        help="the .pen file to write; with --shards, the folder. Or its address in a store: s3://, "
+        "gs://, az://",
+    )
     add_labels(verb)
     add_layout(verb)
     verb.add_argument(
@@ -61,6 +67,18 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         metavar="I/N",
         help="pack the I-th of N shares of the shards, for job arrays; the last one to end "
         "completes the data set",
+    )
+    verb.add_argument(
+        "--staging",
+        metavar="DIR",
+        help="for stores: a folder for what is on its way, on each machine that packs (default: "
+        "that of temporary files)",
+    )
+    verb.add_argument(
+        "--staging-limit",
+        metavar="SIZE",
+        help="the most of a data set in a store that is copied here, if its layout cannot be read "
+        "from there (default: 50 GB)",
     )
     verb.add_argument(
         "--resume", action="store_true", help="continue where an interrupted pack stopped"
@@ -122,6 +140,8 @@ def run(args: argparse.Namespace) -> int:
         engine=args.engine,
         workers=args.workers,
         part=args.part,
+        staging=args.staging,
+        staging_limit=args.staging_limit,
         progress=False if args.json else None,
     )
     took_s = time.monotonic() - began_s
@@ -132,11 +152,20 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _open_with_empty_classes(args: argparse.Namespace) -> Source:
+def _open_with_empty_classes(args: argparse.Namespace) -> Source | PackSource:
     from penstock.sources import open_image_folder
 
     if args.kind not in {None, "folder"} or args.labels is not None:
         raise SourceError("--allow-empty: is for a folder with a folder per class. Leave it out.")
+    from penstock.storage import is_address, read_address
+
+    if is_address(args.source):
+        from penstock.packing.far_source import far_folder
+        from penstock.packing.store_folder import list_store, open_store_folder
+
+        return open_store_folder(
+            list_store(far_folder(read_address(args.source))), allow_empty=True
+        )
     return open_image_folder(args.source, allow_empty=True)
 
 

@@ -24,7 +24,7 @@ from penstock.limits import limits_in_force, using
 from penstock.packing.columns import check_schema, decode_text, encode_value
 from penstock.packing.datasets import LayoutSource
 from penstock.packing.format import element_type
-from penstock.packing.items import MASKS, Column, PackItem, box_class_ids_of
+from penstock.packing.items import MASKS, Column, ImageData, PackItem, box_class_ids_of
 from penstock.printable import printable
 from penstock.regular_file import open_regular
 from penstock.sources import Source
@@ -110,7 +110,7 @@ class UnpackedSource(ColumnSource):
     def open(self, index: int) -> BinaryIO:
         """Open one sample's image file for reading."""
         data = self._read(index).data
-        return io.BytesIO(data) if isinstance(data, bytes) else open_regular(data)
+        return io.BytesIO(data) if isinstance(data, bytes) else open_regular(_path_of(data))
 
     def name(self, index: int) -> str:
         """Return the data set and the name of the sample in it; its number if that is unknown."""
@@ -234,7 +234,7 @@ class UnpackedSource(ColumnSource):
         return item
 
     def _keep(self, index: int, item: PackItem) -> KeptFacts:
-        path = None if isinstance(item.data, bytes) else os.fspath(item.data)
+        path = None if isinstance(item.data, bytes) else _path_of(item.data)
         columns = {name: value for name, value in item.columns.items() if name != MASKS.name}
         kept = KeptFacts(item.name, path, columns)
         with self._lock:
@@ -279,3 +279,8 @@ def _stamp(file: str) -> tuple[int, ...]:
     except OSError:
         return ()
     return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+def _path_of(data: ImageData) -> str:
+    assert isinstance(data, os.PathLike)  # noqa: S101  layouts are read from this machine's disks
+    return os.fspath(data)

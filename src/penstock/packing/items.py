@@ -14,9 +14,12 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import numpy as np
 
 from penstock.errors import PackError, SourceError
+from penstock.packing.far_files import FarFile
 from penstock.sources import PathSource, Source, has_paths
 
 _PATHS_AT_ONCE = 1024
+
+ImageData = bytes | os.PathLike[str] | FarFile
 
 ColumnKind = Literal["fixed", "ragged", "text", "bytes"]
 
@@ -60,7 +63,7 @@ class PackItem:
     """One sample on its way into a packed file."""
 
     name: str  # path below the data set's root, with "/"; `unpack` writes the file there
-    data: bytes | os.PathLike[str]  # the image file's bytes, or where to read them
+    data: ImageData  # the image file's bytes, or where to read them
     columns: Mapping[str, Any] = field(default_factory=dict)  # a value for each declared column
 
 

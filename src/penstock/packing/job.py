@@ -12,11 +12,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from penstock.errors import CoreError, DecodeError, PackError, PenstockError, ResourceError
+from penstock.errors import (
+    CoreError,
+    DecodeError,
+    PackError,
+    PenstockError,
+    ResourceError,
+    StorageError,
+)
 from penstock.limits import Limits, beyond, how_to_allow
 from penstock.packing.datasets.open_dataset import open_pack_source
+from penstock.packing.far_files import FarFile, fetched_ahead
 from penstock.packing.index import KEEP_JPEG, Tables
-from penstock.packing.items import PackItem, PackSource, box_class_ids_of
+from penstock.packing.items import ImageData, PackItem, PackSource, box_class_ids_of
 from penstock.packing.journal import (
     UNREADABLE,
     Done,
@@ -30,6 +38,7 @@ from penstock.packing.ordered_map import map_in_order
 from penstock.packing.records import Record, encode_image
 from penstock.packing.reencode import Reencoding, reencode
 from penstock.packing.resume import SourceCheck, Stream, settings_digest
+from penstock.packing.shards import open_packed
 from penstock.packing.summary import Remarks
 from penstock.packing.unpack import check_name
 from penstock.packing.write import PackWriter
@@ -96,7 +105,9 @@ class Job:
         ) as writer:
             items = self.stream.items(span.start, span.stop)
             check.samples(writer.done(), items, span.start)
-            encoded = map_in_order(self._encode, items, self.request.threads, _bytes_of)
+            encoded = map_in_order(
+                self._encode, fetched_ahead(items), self.request.threads, _bytes_of
+            )
             for item, outcome, warning, origin in encoded:
                 if isinstance(outcome, Record):
                     writer.add(item, outcome, origin)
@@ -149,6 +160,27 @@ class Job:
             start_over=start_over,
         )
 
+    def check_finished(self, path: str, shards: int) -> None:
+        """Raise PackError unless a finished pack is what this job would make, as far as it says."""
+        packed = open_packed(path)
+        source, settings = self.source, packed.table("settings")
+        asked = (source.columns, source.classes, source.box_classes, self.settings(), shards)
+        found = (
+            *(packed.schema, packed.table("classes"), packed.table("box_classes"), settings),
+            len(packed.files),
+        )
+        if asked != found:
+            raise PackError(
+                f"{path}: is finished, but with other columns, classes, settings or number of "
+                "shards than asked for now. Remove it to pack again."
+            )
+        samples = len(packed) + sum(len(file.table("skipped") or ()) for file in packed.files)
+        if source.length not in {None, samples}:
+            raise PackError(
+                f"{path}: is finished, from {samples:,} samples, but the source has "
+                f"{source.length:,} now. Remove it to pack again."
+            )
+
     def _encode(self, item: PackItem) -> tuple[PackItem, Record | PenstockError, str, Origin]:
         times = times_ns(item.data)
         digest = columns_digest(item, self.source.columns)
@@ -178,6 +210,8 @@ class Job:
             return replace(item, columns=columns), record, size, crc
         except CoreError:  # our own mistake or a wrong setting, not the file's fault
             raise
+        except StorageError:  # that of a store or network, which says which object it is
+            raise
         except ResourceError as error:  # the machine's fault, not the file's
             raise ResourceError(f"{printable(item.name)}: {error}") from error
         except PenstockError as error:
@@ -187,15 +221,19 @@ class Job:
 def _bytes_of(item: PackItem) -> int:
     if isinstance(item.data, bytes):
         return len(item.data)
+    if isinstance(item.data, FarFile):
+        return item.data.size
     try:
         return os.stat(item.data).st_size
     except (OSError, ValueError):  # reading it will tell
         return 0
 
 
-def _read(data: bytes | os.PathLike[str]) -> bytes:
+def _read(data: ImageData) -> bytes:
     if isinstance(data, bytes):
         return data
+    if isinstance(data, FarFile):
+        return data.read()
     try:
         with open_regular(data) as file:
             size = os.fstat(file.fileno()).st_size

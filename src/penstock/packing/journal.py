@@ -20,8 +20,9 @@ from typing import BinaryIO
 
 from penstock.errors import DecodeError, PackError
 from penstock.packing.columns import decode_text, encode_values
+from penstock.packing.far_files import FarFile
 from penstock.packing.format import SYSTEM_ROW, VARIABLE_COLUMNS
-from penstock.packing.items import Column, PackItem
+from penstock.packing.items import Column, ImageData, PackItem
 
 _DIGEST_BYTES = 16
 _ORIGIN = struct.Struct(f"<{_DIGEST_BYTES}sqIqq")
@@ -210,11 +211,13 @@ class RowCodec:
         return system, values
 
 
-def times_ns(data: bytes | os.PathLike[str]) -> tuple[int, int]:
+def times_ns(data: ImageData) -> tuple[int, int]:
     """Return a file's times of modification and of change; zeros for bytes.
 
     Call this before reading the file, so that a change during reading is noticed.
     """
+    if isinstance(data, FarFile):
+        return data.stamps
     found = _status(data)
     return (0, 0) if found is None else (found.st_mtime_ns, found.st_ctime_ns)
 
@@ -245,7 +248,7 @@ def what_changed(
     item: PackItem,
     columns: Sequence[Column],
     before: Origin,
-    read: Callable[[bytes | os.PathLike[str]], bytes],
+    read: Callable[[ImageData], bytes],
 ) -> str | None:
     """Return how a sample differs from what it was, for people; None if it does not.
 
@@ -266,7 +269,9 @@ def what_changed(
     return None
 
 
-def _is_untouched(data: bytes | os.PathLike[str], before: Origin) -> bool:
+def _is_untouched(data: ImageData, before: Origin) -> bool:
     then = (before.size, before.modified_ns, before.changed_ns)
+    if isinstance(data, FarFile):
+        return (data.size, *data.stamps) == then
     found = _status(data)
     return found is not None and (found.st_size, found.st_mtime_ns, found.st_ctime_ns) == then

@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from penstock import _core
 from penstock.errors import PackError
 from penstock.limits import Limits, limits_in_force, obeying_limits
 from penstock.packing import disk
-from penstock.packing.crews.crew import Crew, Leader
-from penstock.packing.crews.on_ray import RayCrew
-from penstock.packing.crews.processes import ProcessCrew
-from penstock.packing.crews.worker import Work
+from penstock.packing.crews.how import How
 from penstock.packing.disk import TargetLock
+from penstock.packing.far_source import USUAL_LIMIT, Fetching, Given, brought_near
 from penstock.packing.format import SUFFIX
 from penstock.packing.job import Job, Request
 from penstock.packing.journal import JOURNAL_SUFFIX, Span
@@ -28,17 +26,16 @@ from penstock.packing.sharded import (
     commit,
     commit_if_last,
     length_of,
-    pack_shard,
     remove_journals,
 )
 from penstock.packing.shards import MANIFEST, PackSet, open_packed, shard_paths, shards_of
 from penstock.packing.summary import Summary, summarise
+from penstock.packing.to_store import StoreTarget
 from penstock.packing.write import PARTIAL_SUFFIX
 from penstock.progress import ProgressBar
 from penstock.storage.address import is_address
+from penstock.storage.options import StorageOptions, read_size
 from penstock.usable_cores import usable_cores
-
-ENGINES = ("threads", "processes", "ray")
 
 
 @obeying_limits
@@ -61,6 +58,9 @@ def pack(
     engine: str = "threads",
     workers: int | None = None,
     part: str | None = None,
+    staging: str | os.PathLike[str] | None = None,
+    staging_limit: int | str | None = None,
+    storage: StorageOptions | None = None,
     limits: Limits | None = None,  # noqa: ARG001 (obeying_limits reads it)
     progress: bool | None = None,
 ) -> Summary:
@@ -69,8 +69,10 @@ def pack(
     Args:
         source: A file or folder in any layout that `open_dataset` recognises (a folder of class
             folders, COCO, VOC, YOLO, tar, Parquet ...), a folder of images with `labels`, a list
-            of files, or a `PackSource`.
-        target: The `.pen` file to write; with `shards`, the folder. It must not exist yet.
+            of files, or a `PackSource`. Or the address of a folder in a store, such as
+            "s3://bucket/imagenet/train" (docs/packing-large.md).
+        target: The `.pen` file to write; with `shards`, the folder. It must not exist yet. Or an
+            address in a store: s3://, gs:// or az://.
         labels: As `Loader` takes them: a labels file, one label per file, or a dictionary from
             path to label.
         kind: The layout, where it is not recognised: "coco", "voc", "folder" ...
@@ -95,6 +97,11 @@ def pack(
             of the cluster.
         part: "3/8" packs the third of eight shares of the shards, for job arrays: the other shares
             are other packs with the same arguments. Whichever ends last completes the data set.
+        staging: For stores: the folder in which to keep what is on its way, on each machine that
+            packs. None takes that of temporary files.
+        staging_limit: The most bytes of a data set in a store that are copied here, where its
+            layout cannot be read from there: a number, or a text as "50 GB", the default.
+        storage: How stores are asked, if not as usual (`penstock.StorageOptions`).
         limits: The largest inputs that are read, against files that ask for endless memory.
         progress: Show a bar; None means if stderr is a terminal.
     """
@@ -104,34 +111,48 @@ def pack(
     for name, value in counts.items():
         if value is not None and value < 1:
             raise PackError(f"{name}: must be 1 or more, got {value}.")
-    how = _how(engine, workers, part, shards)
+    how = How.read(engine, workers, part, shards)
     _core.active_isa()  # reports a wrong PENSTOCK_SIMD once, instead of for every file
-    for which, given in (("from", source), ("to", target)):
-        if is_address(given):
-            raise PackError(
-                f"{given}: pack reads from and packs to files of this machine, so it cannot pack "
-                f"{which} a store. Copy the files with the store's own tool, before or after."
-            )
-    path = os.path.expanduser(os.fspath(target))
-    folder = os.path.dirname(os.path.abspath(path))
-    if not os.path.isdir(folder):
-        raise PackError(
-            f"{path}: there is no folder {folder} to write it to. Make it first, or check the path."
+    far = None
+    if is_address(target):
+        far = StoreTarget.read(str(target), shards, storage, staging)
+        far.require_free(resume=resume)
+    else:
+        _check_target(target, shards, how, resume=resume)
+        _refuse_far(
+            source, {"staging": staging, "staging_limit": staging_limit, "storage": storage}
         )
-    if shards == 1 and not path.endswith(SUFFIX):
-        raise PackError(f"{path}: the name of a packed file must end in {SUFFIX}.")
-    # A dictionary of labels has paths as they were given, which the source must keep then.
-    keeps = engine == "threads" or isinstance(labels, Mapping)
-    found = _as_it_is if keeps else _absolute
-    labels_found = found(labels) if isinstance(labels, (str, os.PathLike)) else labels
-    request = Request(
-        *(found(source), labels_found, kind, split, found(images), found(masks)),
-        reencoding=Reencoding(short_side, quality),
-        keep_jpeg=keep_jpeg,
-        skips=on_error == "skip",
-        threads=threads or (usable_cores() if engine == "threads" else 1),
-        limits=limits_in_force(),
-    )
+    given = Given(source, labels, kind, split, images, masks)
+    limit = read_size("staging_limit", staging_limit or USUAL_LIMIT)
+    fetching = Fetching(engine, staging, limit, storage or StorageOptions(), progress)
+    with brought_near(given, fetching) as brought:
+        request = Request(
+            *_for_workers(brought.given, engine),
+            reencoding=Reencoding(short_side, quality),
+            keep_jpeg=keep_jpeg,
+            skips=on_error == "skip",
+            threads=threads or (usable_cores() if engine == "threads" else 1),
+            limits=limits_in_force(),
+        )
+        if far is not None:
+            summary = far.pack(request, how, resume=resume, progress=progress)
+        else:
+            summary = _pack_here(request, target, shards, how, resume=resume, progress=progress)
+        remarks = tuple(map(brought.named, summary.remarks))
+        return replace(summary, source=brought.named(summary.source), remarks=remarks)
+
+
+def _pack_here(
+    request: Request,
+    target: str | os.PathLike[str],
+    shards: int,
+    how: How,
+    *,
+    resume: bool,
+    progress: bool | None,
+) -> Summary:
+    """Pack to a disk of this machine."""
+    path = os.path.expanduser(os.fspath(target))
     lock = TargetLock(path)
     # A finished pack needs no lock, so that it may lie where nothing can be written. Parts of one
     # pack run at the same time, and lock the shards that they write.
@@ -141,7 +162,7 @@ def pack(
         finished = _is_finished(path, shards, how.part, resume=resume)
         job = request.open()
         if finished:
-            _check_same(path, job, shards)
+            job.check_finished(path, shards)
         else:
             with ProgressBar(
                 "packing", total=job.source.length, unit="images", show=progress
@@ -150,35 +171,38 @@ def pack(
     return _summary(path, job, shards, how.part)
 
 
-@dataclass(frozen=True, slots=True)
-class _How:
-    """Who packs the shards, and which of them."""
-
-    engine: str
-    workers: int | None
-    part: Part | None
-
-    def shards(self, count: int) -> range:
-        return range(count) if self.part is None else self.part.shards(count)
-
-
-def _how(engine: str, workers: int | None, part: str | None, shards: int) -> _How:
-    if engine not in ENGINES:
-        raise PackError(f"engine: must be one of {', '.join(ENGINES)}, got {engine!r}.")
-    if engine == "threads" and workers is not None:
+def _check_target(target: str | os.PathLike[str], shards: int, how: How, *, resume: bool) -> None:
+    """Raise if nothing can be packed there, before a data set is listed or copied."""
+    path = os.path.expanduser(os.fspath(target))
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
         raise PackError(
-            f"workers={workers}: threads of this process have none. Say threads={workers}, or "
-            'engine="processes".'
+            f"{path}: there is no folder {folder} to write it to. Make it first, or check the path."
         )
-    if shards == 1 and (engine != "threads" or part is not None):
+    if shards == 1 and not path.endswith(SUFFIX):
+        raise PackError(f"{path}: the name of a packed file must end in {SUFFIX}.")
+    is_new = not resume and how.part is None
+    if is_new and os.path.lexists(path) and not _begun(path):
+        raise PackError(f"{path}: exists already. Remove it, or give another name.")
+
+
+def _refuse_far(source: Any, said: dict[str, Any]) -> None:
+    given = [f"{name}=" for name, value in said.items() if value is not None]
+    if given and not is_address(source):
         raise PackError(
-            "shards: several workers or parts need several files. Say how many: --shards N "
-            "(shards=N), some for each of them."
+            f"{' and '.join(given)}: for a source or target in a store, as s3://bucket/train, and "
+            "neither is. Leave it out."
         )
-    share = None if part is None else Part.read(part)
-    if share is not None and share.parts > shards:
-        raise PackError(f"part: there are {shards} shards for {share.parts} parts. Make more.")
-    return _How(engine, workers, share)
+
+
+def _for_workers(given: Given, engine: str) -> tuple[Any, Any, str | None, str | None, Any, Any]:
+    """Return the arguments so that processes in other folders understand them."""
+    # A dictionary of labels has paths as they were given, which the source must keep then.
+    keeps = engine == "threads" or isinstance(given.labels, Mapping)
+    found = _as_it_is if keeps else _absolute
+    labels = found(given.labels) if isinstance(given.labels, (str, os.PathLike)) else given.labels
+    images, masks = found(given.images), found(given.masks)
+    return found(given.source), labels, given.kind, given.split, images, masks
 
 
 def _absolute(given: Any) -> Any:
@@ -194,7 +218,7 @@ def _as_it_is(given: Any) -> Any:
     return given
 
 
-def _write(job: Job, path: str, bar: ProgressBar, shards: int, how: _How, *, resume: bool) -> None:
+def _write(job: Job, path: str, bar: ProgressBar, shards: int, how: How, *, resume: bool) -> None:
     if shards == 1:
         left = f"{path}{PARTIAL_SUFFIX} and {path}{JOURNAL_SUFFIX}"
         check = job.check(path, bar.advance, f"remove {left}")
@@ -209,32 +233,16 @@ def _write(job: Job, path: str, bar: ProgressBar, shards: int, how: _How, *, res
 
 
 def _write_shards(
-    job: Job, folder: str, bar: ProgressBar, shards: int, how: _How, *, resume: bool
+    job: Job, folder: str, bar: ProgressBar, shards: int, how: How, *, resume: bool
 ) -> None:
     plan = ShardPlan(os.path.abspath(folder), shards, length_of(job), job.digest())
-    numbers = how.shards(shards)
     if resume:
         job.check(folder, bar.advance, f"remove {folder}").length(plan.paths, plan.length)
-    if how.engine == "threads":
-        for number in numbers:
-            pack_shard(job, plan, number, bar.advance, resume=resume)
-    else:
-        bar.advance(0, total=sum(plan.samples(number) for number in numbers))
-        with _crew(Work(job.request, plan), how) as crew:
-            leader = Leader(plan, crew, bar.advance)
-            for noted in leader.pack(numbers):
-                job.remarks.add(noted)
-        job.remarks.add_deaths(leader.died)
+    how.pack(job, plan, bar, resume=resume)
     if how.part is None:
         commit(plan)
     else:
         commit_if_last(plan)
-
-
-def _crew(work: Work, how: _How) -> Crew:
-    if how.engine == "ray":
-        return RayCrew(work, how.workers)
-    return ProcessCrew(work, how.workers or usable_cores())
 
 
 def _summary(path: str, job: Job, shards: int, part: Part | None) -> Summary:
@@ -248,27 +256,6 @@ def _summary(path: str, job: Job, shards: int, part: Part | None) -> Summary:
         remarks=job.remarks.sentences(),
         waits_for=tuple(waits_for),
     )
-
-
-def _check_same(path: str, job: Job, shards: int) -> None:
-    packed = open_packed(path)
-    source, settings = job.source, packed.table("settings")
-    asked = (source.columns, source.classes, source.box_classes, job.settings(), shards)
-    found = (
-        *(packed.schema, packed.table("classes"), packed.table("box_classes"), settings),
-        len(packed.files),
-    )
-    if asked != found:
-        raise PackError(
-            f"{path}: is finished, but with other columns, classes, settings or number of shards "
-            "than asked for now. Remove it to pack again."
-        )
-    samples = len(packed) + sum(len(file.table("skipped") or ()) for file in packed.files)
-    if source.length not in {None, samples}:
-        raise PackError(
-            f"{path}: is finished, from {samples:,} samples, but the source has "
-            f"{source.length:,} now. Remove it to pack again."
-        )
 
 
 def _final(path: str, shards: int) -> str:

@@ -20,8 +20,9 @@ from penstock.packing.format import HEADER_BYTES, SUFFIX, Header
 from penstock.packing.pack_index import SUFFIX_BYTES, PackIndex, index_range
 from penstock.packing.ranges import block_ranges, blocks_of, check_heads, part_ranges
 from penstock.packing.read import PackFile
-from penstock.packing.shards import MANIFEST, PackSet, check_manifest, listed_files
+from penstock.packing.shards import MANIFEST, UNFINISHED, PackSet, check_manifest, listed_files
 from penstock.storage.address import Address, read_address
+from penstock.storage.backend import AbsentError
 from penstock.storage.blocks import BlockMemory, Blocks, Piece, wrong_checksum
 from penstock.storage.cache import BlockCache, block_name
 from penstock.storage.counts import Counter
@@ -268,6 +269,11 @@ def _read_manifest(manifest: Address, access: Access) -> str:
     try:
         read = bytes(remote.open_end(min(most, SUFFIX_BYTES)))
     except StorageError as error:
+        if isinstance(error, AbsentError) and _is_unfinished(manifest, access):
+            raise StorageError(
+                f"{manifest.container}: an unfinished pack, so it is not read. Go on with the pack "
+                "by --resume (resume=True), or wait until all of its parts have ended."
+            ) from error
         raise StorageError(
             f"{error} An address must name a .pen file, or a folder of shards with {MANIFEST}."
         ) from error
@@ -280,3 +286,12 @@ def _read_manifest(manifest: Address, access: Access) -> str:
         return read.decode()
     except UnicodeDecodeError as error:
         raise PackError(f"{manifest}: not a manifest of shards ({error}).") from error
+
+
+def _is_unfinished(manifest: Address, access: Access) -> bool:
+    claim = manifest.folder.beside(UNFINISHED)
+    try:
+        RemoteObject(claim, access.options, access.counter).open_end(0)
+    except StorageError:
+        return False
+    return True

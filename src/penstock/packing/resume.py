@@ -19,7 +19,7 @@ from penstock.errors import PackError
 from penstock.packing import disk
 from penstock.packing.format import HEADER_BYTES, SYSTEM_ROW, VERSION, aligned
 from penstock.packing.index import Tables
-from penstock.packing.items import Column, PackItem, PackSource
+from penstock.packing.items import Column, ImageData, PackItem, PackSource
 from penstock.packing.journal import (
     JOURNAL_SUFFIX,
     SKIPPED,
@@ -37,7 +37,6 @@ from penstock.packing.journal import (
     what_changed,
 )
 from penstock.packing.parts import Block
-from penstock.packing.read import PackFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ class SourceCheck:
     source: PackSource
     stream: Stream  # of the source
     settings_digest: bytes
-    read: Callable[[bytes | os.PathLike[str]], bytes]  # an image file
+    read: Callable[[ImageData], bytes]  # an image file
     note: Callable[[PackItem, Done], None]  # called with each sample that is what it was
     start_over: str  # what to do for that
 
@@ -72,8 +71,8 @@ class SourceCheck:
             self.note(item, was)
         return stored
 
-    def shard(self, path: str, span: Span) -> None:
-        """Compare the samples of a finished shard with its journal, which is kept for this."""
+    def shard(self, path: str, span: Span, samples: int) -> None:
+        """Compare the source of a finished shard with its journal, which is kept for this."""
         items = self.stream.items(span.start, span.stop)
         try:
             with disk.reopen(path + JOURNAL_SUFFIX) as journal:
@@ -81,7 +80,7 @@ class SourceCheck:
                 stored = self.samples(self._done([path]), items, span.start)
         except FileNotFoundError:
             start, stored = None, 0
-        if start is None or start.span != span or stored != len(PackFile(path)):
+        if start is None or start.span != span or stored != samples:
             raise PackError(
                 f"{path}: {path}{JOURNAL_SUFFIX} does not say what it was made from. "
                 f"Start over: {self.start_over}."

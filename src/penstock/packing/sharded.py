@@ -17,7 +17,7 @@ from penstock.packing.disk import LockedError, TargetLock
 from penstock.packing.job import Advance, Job
 from penstock.packing.journal import JOURNAL_SUFFIX, Span
 from penstock.packing.read import PackFile
-from penstock.packing.shards import MANIFEST, manifest_text, shard_paths
+from penstock.packing.shards import MANIFEST, ShardFacts, manifest_text, shard_paths
 from penstock.packing.write import PARTIAL_SUFFIX
 
 _COMMIT_TRIES, _COMMIT_WAIT_S = 600, 0.1
@@ -70,6 +70,18 @@ class ShardPlan:
         span = self.span(number)
         return (self.length if span.stop is None else span.stop) - span.start
 
+    def pack(self, job: Job, number: int, advance: Advance, *, resume: bool) -> None:
+        """Write one shard, or go on with it; one that is finished is compared with its source."""
+        path, span = self.paths[number], self.span(number)
+        check = job.check(self.folder, advance, f"remove {self.folder}")
+        if not os.path.lexists(path):
+            os.makedirs(self.folder, exist_ok=True)
+        with TargetLock(path):
+            if os.path.lexists(path):
+                check.shard(path, span, len(PackFile(path)))
+            else:
+                job.write_file(path, span, check, advance, resume=resume)
+
     def missing(self) -> list[str]:
         """Return the shards that are not there yet."""
         return [path for path in self.paths if not os.path.lexists(path)]
@@ -81,24 +93,11 @@ def length_of(job: Job) -> int:
     return sum(1 for _ in job.source.items()) if length is None else length
 
 
-def pack_shard(job: Job, plan: ShardPlan, number: int, advance: Advance, *, resume: bool) -> None:
-    """Write one shard, or go on with it; one that is finished is compared with its source."""
-    path, span = plan.paths[number], plan.span(number)
-    check = job.check(plan.folder, advance, f"remove {plan.folder}")
-    if not os.path.lexists(path):
-        os.makedirs(plan.folder, exist_ok=True)
-    with TargetLock(path):
-        if os.path.lexists(path):
-            check.shard(path, span)
-        else:
-            job.write_file(path, span, check, advance, resume=resume)
-
-
 def commit(plan: ShardPlan) -> None:
     """Write the manifest of shards that are all there, and remove their journals."""
     manifest = os.path.join(plan.folder, MANIFEST)
     if not os.path.lexists(manifest):
-        text = manifest_text([PackFile(path) for path in plan.paths])
+        text = manifest_text(ShardFacts.of(PackFile(path)) for path in plan.paths)
         with disk.explaining_errors(manifest, lambda: len(text)):
             with disk.create_anew(manifest + PARTIAL_SUFFIX) as file:
                 disk.write_all(file, text.encode())

@@ -6,8 +6,9 @@ import bisect
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from penstock.resources import raise_if_refused
 from penstock.storage.address import is_address
 
 MANIFEST = "manifest.json"
+UNFINISHED = "unfinished-pack.json"  # lies in a folder of a store until the manifest does
 _KIND = ("penstock shards", 1)  # format and version of a manifest
 _SHARD = re.compile(rf"[0-9]{{5,9}}-of-([0-9]{{5,9}}){re.escape(SUFFIX)}")
 
@@ -133,17 +135,25 @@ def shards_of(name: str) -> int | None:
     return None if match is None else int(match[1])
 
 
-def manifest_text(files: Sequence[PackFile]) -> str:
+@dataclass(frozen=True, slots=True)
+class ShardFacts:
+    """What a manifest says of a shard."""
+
+    file: str
+    samples: int
+    bytes: int
+    id: str
+
+    @classmethod
+    def of(cls, file: PackFile) -> ShardFacts:
+        """Return them for an open shard."""
+        name = os.path.basename(file.path)
+        return cls(name, len(file), file.file_bytes, file.file_id.hex())
+
+
+def manifest_text(shards: Iterable[ShardFacts]) -> str:
     """Return the manifest of these shards: it follows from them, byte for byte."""
-    listed = [
-        {
-            "file": os.path.basename(file.path),
-            "samples": len(file),
-            "bytes": file.file_bytes,
-            "id": file.file_id.hex(),
-        }
-        for file in files
-    ]
+    listed = [asdict(shard) for shard in shards]
     content = {"format": _KIND[0], "version": _KIND[1], "shards": listed}
     return json.dumps(content, indent=1) + "\n"
 
@@ -166,7 +176,7 @@ def open_packed(path: str | os.PathLike[str]) -> PackSet:
 
 def check_manifest(manifest: str, content: str, files: Sequence[PackFile]) -> None:
     """Raise PackError unless a manifest is that of these shards."""
-    if content != manifest_text(files):
+    if content != manifest_text(map(ShardFacts.of, files)):
         raise PackError(
             f"{manifest}: does not match the shards beside it. "
             "One of them was replaced or damaged: copy the folder again, or repack."

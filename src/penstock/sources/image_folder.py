@@ -55,17 +55,25 @@ def open_image_folder(
     title = printable(root)
     folder = existing_folder(root)
     scan = find_images(folder, refresh=refresh, progress=progress)
+    loose = 0 if _classes(scan) else sum(map(_is_image, os.listdir(folder)))
+    return source_of_scan(title, folder, scan, loose, allow_empty=allow_empty, any_names=any_names)
+
+
+def source_of_scan(
+    title: str, root: str, scan: Scan, loose: int, *, allow_empty: bool, any_names: bool
+) -> FileSource:
+    """Return the source of class folders that were found; `loose` images are beside them."""
     classes = _classes(scan)
     if not classes:
-        raise SourceError(_no_classes(title, folder))
+        raise SourceError(_no_classes(title, loose))
     if not any_names:
-        refuse_parts(title, folder, classes)
+        refuse_parts(title, root, classes)
     labels = _labels(scan, classes)
     images_per_class = np.bincount(labels, minlength=len(classes))
     empty = [name for name, images in zip(classes, images_per_class, strict=True) if not images]
     if empty and not (allow_empty and len(labels)):
         raise SourceError(_empty_classes(title, empty, total=len(classes)))
-    return FileSource(title, folder, scan.files, labels, classes, left_out=scan.left_out)
+    return FileSource(title, root, scan.files, labels, classes, left_out=scan.left_out)
 
 
 def open_loose_images(root: str | os.PathLike[str]) -> FileSource | None:
@@ -111,8 +119,11 @@ def _labels(scan: Scan, classes: tuple[str, ...]) -> Ints:
     return np.repeat(np.array(of_directory, np.int64), scan.file_counts)
 
 
-def _no_classes(title: str, folder: str) -> str:
-    loose = sum(name.lower().endswith(IMAGE_EXTENSIONS) for name in os.listdir(folder))
+def _is_image(name: str) -> bool:
+    return name.lower().endswith(IMAGE_EXTENSIONS)
+
+
+def _no_classes(title: str, loose: int) -> str:
     if loose:
         return (
             f"{title}: {loose:,} images but no class folders. Give a labels file (labels=... or "

@@ -47,6 +47,11 @@ class Address:
         return self.text.rpartition("/")[0]
 
     @property
+    def folder(self) -> Address:
+        """The folder that the object lies in, which may be the bucket."""
+        return Address(self.container, self.scheme)
+
+    @property
     def name(self) -> str:
         """What stands after the last slash."""
         return self.text.rpartition("/")[2]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol
 
 from penstock.errors import StorageError
@@ -22,6 +23,14 @@ class ChangedError(Exception):
     """The object is no longer the one that was opened."""
 
 
+class AbsentError(StorageError):
+    """There is no such object."""
+
+
+class ExistsError(Exception):
+    """Another object has the address that a new one was to have."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stat:
     """An object's size, and what tells it from others that had its address before or will have.
@@ -30,8 +39,19 @@ class Stat:
     """
 
     size: int
-    identity: str
+    identity: str  # an etag in quotation marks, or a text that ends with a time, or nothing
     condition: tuple[tuple[str, Any], ...] = ()
+
+    @classmethod
+    def known(cls, size: int, identity: str) -> Stat:
+        """Return it with the condition that follows from its identity."""
+        if identity.startswith('"'):
+            return cls(size, identity, (("if_match", identity),))
+        try:
+            modified = datetime.fromisoformat(identity.rpartition(" ")[2])
+        except ValueError:
+            return cls(size, identity)
+        return cls(size, identity, (("if_unmodified_since", modified),))
 
 
 class Backend(Protocol):
@@ -76,11 +96,20 @@ def open_backend(address: Address, options: StorageOptions) -> Backend:
     return FsspecBackend(address)
 
 
-def not_found(address: Address) -> StorageError:
+def not_found(address: Address) -> AbsentError:
     """Return the error for an object that is not there."""
-    return StorageError(
+    return AbsentError(
         f"{address}: there is no such object. Check the address, and the variables that choose the "
         "account or endpoint (docs/object-stores.md)."
+    )
+
+
+def no_bucket(address: Address) -> StorageError:
+    """Return the error for a bucket, or Azure's container, that is not there."""
+    return StorageError(
+        f"{address}: there is no such bucket or container. Make it with the store's own tool, or "
+        "check the address, and the variables that choose the account or endpoint "
+        "(docs/object-stores.md)."
     )
 
 

@@ -31,6 +31,7 @@ class IoThread:
     def _run(self) -> None:
         asyncio.set_event_loop(self.loop)
         self.loop.run_forever()
+        self.loop.close()  # or Python complains of it when it ends
 
     def submit(self, work: Coroutine[Any, Any, ResultT]) -> Future[ResultT]:
         """Start work; cancelling the future ends it."""

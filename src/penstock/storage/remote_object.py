@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import TypeVar
-from weakref import WeakKeyDictionary
 
 from penstock.errors import StorageError
 from penstock.storage.address import Address
@@ -18,19 +14,13 @@ from penstock.storage.backend import Backend, ChangedError, PassingError, Stat, 
 from penstock.storage.counts import Counter
 from penstock.storage.io_thread import io_thread
 from penstock.storage.options import StorageOptions
+from penstock.storage.persist import Persistence, all_or_none
 from penstock.storage.ranges import Joined, Range, cut_range, join_ranges
 from penstock.storage.speed import Speed
 
 ResultT = TypeVar("ResultT")
 
-# How much longer than its deadline a read may take before whoever waits gives up by himself.
-_SPARE_S = 5.0
 AT_FULL_RATE = 8  # requests at the same time that bring as much as the network can
-_WAIT_S = 0.25  # how often a waiting thread looks whether it is still wanted
-
-_slots: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[int, asyncio.Semaphore]] = (
-    WeakKeyDictionary()
-)
 
 
 class RemoteObject:
@@ -50,6 +40,7 @@ class RemoteObject:
         self.options = options or StorageOptions()
         self.counter = counter or Counter()
         self.speed = Speed()
+        self._persistence = Persistence(address, self.options, self.counter)
         self._stat: Stat | None = None
         self._backend: Backend | None = None
         self._owner = 0  # the process that the backend belongs to
@@ -66,7 +57,7 @@ class RemoteObject:
 
     def open_end(self, count: int) -> memoryview:
         """Open it, and return up to `count` bytes from its end: one request, or two on Azure."""
-        content, stat = self._wait(io_thread().submit(self._open_end(count)))
+        content, stat = self._persistence.wait(io_thread().submit(self._open_end(count)))
         if self._stat is not None and stat != self._stat:
             raise self._changed("its size or etag differs")
         self._stat = stat
@@ -98,7 +89,7 @@ class RemoteObject:
 
         With a negative `gap_bytes`, each range is a request of its own.
         """
-        return self._wait(self.submit(ranges, gap_bytes), check)
+        return self._persistence.wait(self.submit(ranges, gap_bytes), check)
 
     def worthwhile_gap(self) -> int:
         """Return how many bytes in between are read sooner than a further request is answered.
@@ -111,31 +102,13 @@ class RemoteObject:
 
     def wait(self, future: Future[ResultT], check: Callable[[], None] | None = None) -> ResultT:
         """Wait for what `submit` began, and count how long that took."""
-        return self._wait(future, check)
+        return self._persistence.wait(future, check)
 
     def _known(self) -> Stat:
         if self._stat is None:
             self.open_end(0)
         assert self._stat is not None  # noqa: S101  as it was opened
         return self._stat
-
-    def _wait(self, future: Future[ResultT], check: Callable[[], None] | None = None) -> ResultT:
-        begin = time.monotonic()
-        latest = begin + self.options.deadline_s + _SPARE_S
-        try:
-            while True:
-                try:
-                    return future.result(timeout=_WAIT_S)
-                except FutureTimeoutError:
-                    if future.done():
-                        raise
-                if check is not None:
-                    check()
-                if time.monotonic() > latest:
-                    raise self._late(None)
-        finally:
-            future.cancel()
-            self.counter.add(waited_s=time.monotonic() - begin)
 
     async def _open_end(self, count: int) -> tuple[memoryview, Stat]:
         what = f"the last {count:,} bytes"
@@ -156,7 +129,7 @@ class RemoteObject:
                 found[member] = content[start - joined.start : end - joined.start]
 
         joined = join_ranges(ranges, gap_bytes, options.most_bytes)
-        await _all_or_none([read_one(one) for one in joined])
+        await all_or_none([read_one(one) for one in joined])
         return found
 
     async def _read_range(self, start: int, end: int, stat: Stat) -> memoryview:
@@ -169,7 +142,7 @@ class RemoteObject:
             got = await self._read_piece(*piece, stat)
             content[piece[0] - start : piece[1] - start] = got
 
-        await _all_or_none([read_into(piece) for piece in pieces])
+        await all_or_none([read_into(piece) for piece in pieces])
         return memoryview(content)
 
     async def _read_piece(self, start: int, end: int, stat: Stat) -> memoryview:
@@ -187,60 +160,25 @@ class RemoteObject:
     async def _persist(
         self, ask: Callable[[Backend], Awaitable[ResultT]], what: str, count: int
     ) -> ResultT:
-        """Ask until there is an answer, attempts or time are used up, or it will never come."""
-        options = self.options
-        deadline = time.monotonic() + options.deadline_s
-        backoff, said = options.first_backoff_s, ""
-        for attempt in range(1, options.attempts + 1):
-            if attempt > 1:
-                self.counter.add(retries=1)
-                await asyncio.sleep(random.uniform(0, backoff))
-                backoff = min(2 * backoff, options.longest_backoff_s)
-            left = deadline - time.monotonic()
-            if left <= 0:
-                break
-            try:
-                async with self._slot():
-                    self.counter.add(requests=1)
-                    begin = time.monotonic()
-                    answer = await asyncio.wait_for(
-                        ask(self._opened()), min(options.request_s, left)
-                    )
-                    self.speed.note(count, time.monotonic() - begin)
-                    self.counter.add(bytes_read=count)
-                    return answer
-            except PassingError as error:
-                said = str(error)
-            except (asyncio.TimeoutError, TimeoutError):
-                said = f"no answer in {min(options.request_s, left):.3g} s"
-            except ChangedError as error:
-                raise self._changed(str(error)) from error
-        self.counter.add(failures=1)
-        if time.monotonic() >= deadline:
-            raise self._late(what, said)
-        raise StorageError(
-            f"{self.address}: {what} could not be read in {options.attempts} attempts; the last "
-            f"one: {said}. Check the store and the network, or allow more by "
-            "storage=StorageOptions(attempts=...)."
-        )
+        """Ask until there is an answer; raises if that will never come."""
 
-    def _slot(self) -> asyncio.Semaphore:
-        """Return what bounds the requests under way: one for all objects of this process."""
-        of_loop = _slots.setdefault(asyncio.get_running_loop(), {})
-        return of_loop.setdefault(self.options.in_flight, asyncio.Semaphore(self.options.in_flight))
+        async def once(may_take_s: float) -> ResultT:
+            del may_take_s  # the backend knows the options
+            begin = time.monotonic()
+            answer = await ask(self._opened())
+            self.speed.note(count, time.monotonic() - begin)
+            self.counter.add(bytes_read=count)
+            return answer
+
+        try:
+            return await self._persistence.ask(once, f"{what} could not be read")
+        except ChangedError as error:
+            raise self._changed(str(error)) from error
 
     def _opened(self) -> Backend:
         if self._backend is None or self._owner != os.getpid():
             self._backend, self._owner = open_backend(self.address, self.options), os.getpid()
         return self._backend
-
-    def _late(self, what: str | None, said: str = "") -> StorageError:
-        which = f"{what} could not be read" if what else "no answer"
-        last = f"; the last attempt: {said}" if said else ""
-        return StorageError(
-            f"{self.address}: {which} within {self.options.deadline_s:g} s{last}. Check the store "
-            "and the network, or allow more by storage=StorageOptions(deadline_s=...)."
-        )
 
     def _changed(self, said: str) -> StorageError:
         return StorageError(
@@ -254,15 +192,3 @@ class RemoteObject:
     def __setstate__(self, state: tuple[Address, StorageOptions, Stat]) -> None:
         self.__init__(state[0], state[1])  # type: ignore[misc]
         self._stat = state[2]
-
-
-async def _all_or_none(works: list[Awaitable[None]]) -> None:
-    """Wait for all; the first error ends the others."""
-    tasks = [asyncio.ensure_future(work) for work in works]
-    try:
-        await asyncio.gather(*tasks)
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        raise

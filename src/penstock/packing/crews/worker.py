@@ -16,7 +16,7 @@ from penstock.errors import PackError
 from penstock.limits import using
 from penstock.packing.job import Job, Request
 from penstock.packing.resume import Stream
-from penstock.packing.sharded import ShardPlan, length_of, pack_shard
+from penstock.packing.sharded import ShardPlan, length_of
 from penstock.packing.summary import Noted
 
 Report = Callable[[int], None]  # called now and then with how many samples of a shard are done
@@ -46,7 +46,7 @@ class Worker:
             # A stream of its own, so that the source counts what it meets in this shard only.
             job = replace(job, stream=Stream(job.source))
             counter = _Counter(report)
-            pack_shard(job, self._work.plan, number, counter.advance, resume=True)
+            self._work.plan.pack(job, number, counter.advance, resume=True)
             return job.remarks.take()
 
     def _opened(self) -> Job:

@@ -133,7 +133,7 @@ def open_dataset(
 def _open(where: str, title: str, kind: str | None, asked: Asked) -> PackSource:
     is_said = kind is not None
     if kind is None:
-        kind = _recognise(where)
+        kind = recognise(where)
     if kind not in KINDS:
         raise SourceError(f"kind: must be one of {', '.join(KINDS)}, got {kind!r}.")
     layout = LAYOUTS.get(kind)
@@ -192,7 +192,8 @@ def _evidence(path: str) -> dict[str, str]:
     return {kind: evidence for kind, evidence in found if evidence is not None}
 
 
-def _recognise(path: str) -> str:
+def recognise(path: str) -> str:
+    """Return the layout of what is at a path; SourceError if it is not known, or may be several."""
     found = {} if _has_only_classes(path) else _evidence(path)
     if len(found) == 1:
         return next(iter(found))
