@@ -31,7 +31,7 @@ from penstock.storage.remote_object import RemoteObject
 
 Check = Callable[[], None]
 
-OPENED_AT_ONCE = 16  # files of a data set, by threads
+OPENED_AT_ONCE = 64  # files of a data set, by threads: as many as there are requests at a time
 _STRETCH_BYTES = 32 << 20
 _STRETCHES_HELD = 3
 USUAL_MEMORY = 64 << 20  # bytes of records that are kept for whoever asks again
