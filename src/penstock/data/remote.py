@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -15,6 +16,7 @@ from penstock.geometry import Ints
 from penstock.packing.columns import Bytes
 from penstock.packing.read import PackFile
 from penstock.packing.remote import (
+    OPENED_AT_ONCE,
     USUAL_MEMORY,
     Access,
     Check,
@@ -135,11 +137,12 @@ class RemotePackedSource(PackedSource):
             size = _gb(self._record_bytes())
             why = f"only those that crops need: of records of {size} that saves more than it takes."
             self._reasons += (why,)
+            with ThreadPoolExecutor(OPENED_AT_ONCE, "penstock-open") as pool:
+                list(pool.map(RemotePackFile.prepare_rows, files))
 
     def _record_bytes(self) -> int:
-        """The mean size of a record."""
-        sizes = [file.facts("size").astype(np.float64).sum() for file in self.packed.files]
-        return int(sum(sizes) / max(len(self), 1))
+        """The mean size of a record, with what is between records."""
+        return sum(file.tail.records_end for file in self.packed.files) // max(len(self), 1)
 
     def _rows_save(self) -> bool:
         """Whether what crops leave out takes longer to read than it takes to leave it out."""

@@ -204,11 +204,11 @@ def open_column(read: Read, entry: Entry, where: str) -> ColumnReader:
     return VariableColumn(read, entry, f"{where}, column {entry.column.name!r}")
 
 
-def require(readers: dict[str, ColumnReader], column: Column, count: int, where: str) -> None:
+def require(entries: Mapping[str, Entry], column: Column, count: int, where: str) -> None:
     """Raise PackError unless a column of this name has this type and number of values."""
-    found = readers.get(column.name)
-    if found is None or found.column != column or len(found) != count:
-        got = "none" if found is None else f"{len(found):,} of {found.column}"
+    found = entries.get(column.name)
+    if found is None or found.column != column or found.count != count:
+        got = "none" if found is None else f"{found.count:,} of {found.column}"
         raise PackError(
             f"{where}: needs {count:,} values of {column}, got {got}. The file is damaged."
         )

@@ -7,6 +7,7 @@ an object far away, in two requests: the last SUFFIX_BYTES, and what `index_rang
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock.errors import PackError
-from penstock.packing.columns import Bytes, ColumnReader, FixedColumn, open_column, require
+from penstock.packing.columns import (
+    Bytes,
+    ColumnReader,
+    FixedColumn,
+    open_column,
+    require,
+)
 from penstock.packing.format import (
     BLOCK,
     BLOCK_COLUMNS,
@@ -85,30 +92,32 @@ class PackIndex:
     `system` holds the file's own columns (offset, size, height ...), `columns` the user's,
     `tables` what is said once for all samples (classes ...), `blocks` the columns of the blocks of
     records, none in version 1.
+
+    If `data` is not `complete`, what else of the index is asked for must come from `stored`.
     """
 
-    def __init__(self, data: Bytes, file_bytes: int, path: str) -> None:
+    def __init__(self, data: Bytes, file_bytes: int, path: str, *, complete: bool = True) -> None:
         self.path = path
         self.file_bytes = file_bytes
         self._data = data
         self._start = file_bytes - len(data)  # the place of `data` in the file
         self.entries: tuple[Entry, ...] = ()
         self.tail = Tail.from_bytes(data[-TAIL_BYTES:].tobytes(), file_bytes, path)
-        if self._start > self.tail.records_end:
+        if complete and self._start > self.tail.records_end:
             raise PackError(
                 f"{path}: its index begins at byte {self.tail.records_end:,}, but the bytes given "
                 f"begin at {self._start:,}. Give all bytes that index_range asks for."
             )
         self.flags = self.tail.flags
         self.entries = self._read_directory()
-        readers: tuple[dict[str, ColumnReader], ...] = ({}, {}, {}, {})
+        named: tuple[dict[str, Entry], ...] = ({}, {}, {}, {})
         for entry in self.entries:
-            readers[entry.role][entry.column.name] = open_column(self.stored, entry, path)
-        self.system, self.columns, self.tables, self.blocks = readers
+            named[entry.role][entry.column.name] = entry
+        self.system, self.columns, self.tables, self.blocks = map(self._open_columns, named)
         for column in system_columns(self.version):
-            require(self.system, column, len(self), path)
+            require(named[SYSTEM], column, len(self), path)
         if self.version > 1:
-            self._check_blocks()
+            self._check_blocks(named[BLOCK])
 
     @classmethod
     def from_bytes(cls, data: Bytes | bytes, file_bytes: int, path: str) -> PackIndex:
@@ -143,11 +152,13 @@ class PackIndex:
             raise PackError(f"{self.path}: {start - place:,} bytes belong to no column.")
         return tuple(entries.values())
 
-    def _check_blocks(self) -> None:
-        counts = {entry.count for entry in self.entries if entry.role == BLOCK}
-        count = max(counts, default=0)
+    def _open_columns(self, entries: Mapping[str, Entry]) -> Mapping[str, ColumnReader]:
+        return {name: open_column(self.stored, entry, self.path) for name, entry in entries.items()}
+
+    def _check_blocks(self, entries: Mapping[str, Entry]) -> None:
+        count = max((entry.count for entry in entries.values()), default=0)
         for column in BLOCK_COLUMNS:
-            require(self.blocks, column, count, f"{self.path}, blocks")
+            require(entries, column, count, f"{self.path}, blocks")
         if not min(1, len(self)) <= count <= len(self):
             raise PackError(f"{self.path}: {count:,} blocks for {len(self):,} samples.")
 
@@ -172,7 +183,7 @@ class PackIndex:
     @property
     def schema(self) -> tuple[Column, ...]:
         """The user's columns."""
-        return tuple(reader.column for reader in self.columns.values())
+        return tuple(entry.column for entry in self.entries if entry.role == SAMPLE)
 
     def table(self, name: str) -> tuple[str, ...] | None:
         """Return a table of texts, such as `classes`, or None."""

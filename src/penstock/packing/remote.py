@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -15,23 +15,24 @@ from penstock._core import checksum
 from penstock.errors import PackError, StorageError
 from penstock.geometry import Ints
 from penstock.limits import how_to_allow, limits_in_force
-from penstock.packing.columns import Bytes, FixedColumn
-from penstock.packing.format import HEADER_BYTES, SUFFIX, Header
-from penstock.packing.pack_index import SUFFIX_BYTES, PackIndex, index_range
+from penstock.packing.columns import Bytes, ColumnReader, FixedColumn
+from penstock.packing.format import HEADER_BYTES, SUFFIX, Entry, Header
+from penstock.packing.pack_index import SUFFIX_BYTES, PackIndex
 from penstock.packing.ranges import block_ranges, blocks_of, check_heads, part_ranges
 from penstock.packing.read import PackFile
+from penstock.packing.remote_index import ColumnsOnDemand, RemoteIndex
 from penstock.packing.shards import MANIFEST, UNFINISHED, PackSet, check_manifest, listed_files
 from penstock.storage.address import Address, read_address
 from penstock.storage.backend import AbsentError
 from penstock.storage.blocks import BlockMemory, Blocks, Piece, wrong_checksum
-from penstock.storage.cache import BlockCache, block_name
+from penstock.storage.cache import BlockCache
 from penstock.storage.counts import Counter
 from penstock.storage.options import StorageOptions
 from penstock.storage.remote_object import RemoteObject
 
 Check = Callable[[], None]
 
-_OPENED_AT_ONCE = 16
+OPENED_AT_ONCE = 64  # files of a data set, by threads: as many as there are requests at a time
 _STRETCH_BYTES = 32 << 20
 _STRETCHES_HELD = 3
 USUAL_MEMORY = 64 << 20  # bytes of records that are kept for whoever asks again
@@ -102,14 +103,11 @@ class RemotePackFile(PackFile):
     def __init__(self, address: Address, access: Access) -> None:
         self.remote = RemoteObject(address, access.options, access.counter)
         self.path = str(address)
-        index = self._read_index(access.cache)
-        PackIndex.__init__(self, index, self.remote.size, self.path)
-        for entry in self.entries:
-            if not self.has_checksums(entry):
-                raise PackError(
-                    f"{self.path}: column {entry.column.name!r} is damaged: its checksum does not "
-                    "match. Upload the file again, or repack."
-                )
+        self._index = RemoteIndex(
+            self.remote, access.cache, self.path, whole=access.from_front_to_back
+        )
+        PackIndex.__init__(self, self._index.end, self.remote.size, self.path, complete=False)
+        self._index.load(self._index.first_needed(self.entries))
         if self.version == 1:
             header = Header.from_bytes(bytes(self.remote.read([(0, HEADER_BYTES)])[0]), self.path)
             self._check_header(header)
@@ -127,25 +125,19 @@ class RemotePackFile(PackFile):
                 self.remote, (offsets, sizes, crcs), _block_called, access.cache, access.blocks
             )
 
-    def _read_index(self, cache: BlockCache | None) -> Bytes:
-        end = self.remote.open_end(SUFFIX_BYTES)
-        begin, stop = index_range(self.remote.size, bytes(end), self.path)
-        if begin == stop:
-            return np.frombuffer(end, np.uint8)
-        remote = self.remote
-        name = block_name(remote.address.text, remote.identity, remote.size, "index", begin, stop)
-        found = None if cache is None else cache.get(name, stop - begin)
-        if found is None:
-            read = self.remote.read([(begin, stop)])[0]
-            if cache is not None:
-                cache.put(name, read)
-            found = np.frombuffer(read, np.uint8)
-        return np.concatenate([found, np.frombuffer(end, np.uint8)])
+    def _open_columns(self, entries: Mapping[str, Entry]) -> Mapping[str, ColumnReader]:
+        return ColumnsOnDemand(entries, self._index)
+
+    def prepare_rows(self) -> None:
+        """Read what `load_rows` needs of the index."""
+        self._index.load(self._index.needed_for_rows(self.entries))
 
     def stored(self, offset: int, size: int) -> Bytes:
         """Return bytes of the file as they are; those of records are asked for."""
         if offset >= self._start or not size:
             return super().stored(offset, size)
+        if offset >= self.tail.records_end:
+            return self._index.stored(offset, size)
         place = int(np.searchsorted(self.facts("offset"), offset, side="right")) - 1
         record, record_bytes = (int(self.facts(name)[place]) for name in ("offset", "size"))
         if place >= 0 and record <= offset and offset + size <= record + record_bytes:
@@ -257,7 +249,7 @@ def open_remote(text: str, access: Access | None = None) -> PackSet:
     manifest = folder.beside(MANIFEST)
     content = _read_manifest(manifest, access)
     names = listed_files(str(manifest), content)
-    with ThreadPoolExecutor(_OPENED_AT_ONCE, "penstock-open") as pool:
+    with ThreadPoolExecutor(OPENED_AT_ONCE, "penstock-open") as pool:
         files = list(pool.map(lambda name: RemotePackFile(folder.beside(name), access), names))
     check_manifest(str(manifest), content, files)
     return PackSet(str(folder), files)

@@ -8,11 +8,11 @@ block is read by two of them, but for those at the borders.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from penstock.errors import LoaderError
 from penstock.geometry import Ints
@@ -54,7 +54,6 @@ class WindowShuffle(Sampling):
         edges = np.append(firsts, asked.facts.length)
         if samples is not None:
             edges = np.unique(np.searchsorted(samples, edges))
-        labels = asked.facts.read_labels()
         return WindowSelection(
             self,
             asked.facts.length,
@@ -64,7 +63,7 @@ class WindowShuffle(Sampling):
             asked.seed,
             asked.batch_size,
             asked.world_size,
-            None if labels is None or np.ndim(labels) != 1 else np.asarray(labels),
+            asked.facts.read_labels,
         )
 
     def _firsts(self, asked: Asked) -> Ints:
@@ -92,7 +91,7 @@ class WindowSelection:
     seed: int
     batch_size: int
     world_size: int
-    labels: npt.NDArray[Any] | None
+    read_labels: Callable[[], Any]  # of the data set; only asked for a figure of quality
 
     @property
     def listed(self) -> int:
@@ -125,23 +124,27 @@ class WindowSelection:
         batch = min(self.batch_size, self.listed)
         count = min(_FIGURE_BATCHES, max(1, self.listed // (batch * self.world_size)))
         order = self.epoch(0)
-        kind = "blocks" if self.labels is None else "classes"
+        labels = self.read_labels()
+        if np.ndim(labels) != 1:  # there are none, or several for a sample
+            labels = None
+        kind = "blocks" if labels is None else "classes"
         mine, best = [], []
         everywhere = Order(self.listed, self.seed, 0, shuffle=True)
         # Batches of one rank, spread over the epoch.
         for begin in np.linspace(0, self.listed // self.world_size - batch, count).astype(int):
             steps = (begin + np.arange(batch)) * self.world_size
-            mine.append(self._kinds(order.at(steps).samples))
+            mine.append(self._kinds(order.at(steps).samples, labels))
             places = everywhere.at(steps)
-            best.append(self._kinds(places if self.samples is None else self.samples[places]))
+            samples = places if self.samples is None else self.samples[places]
+            best.append(self._kinds(samples, labels))
         return (
             f"a batch has {np.mean(mine):.3g} different {kind} on average, where a global shuffle "
             f"has {np.mean(best):.3g}"
         )
 
-    def _kinds(self, samples: Ints) -> int:
-        if self.labels is not None:
-            return len(np.unique(self.labels[samples]))
+    def _kinds(self, samples: Ints, labels: Any) -> int:
+        if labels is not None:
+            return len(np.unique(np.asarray(labels)[samples]))
         places = samples if self.samples is None else np.searchsorted(self.samples, samples)
         return len(np.unique(np.searchsorted(self.edges, places, side="right")))
 
@@ -151,9 +154,12 @@ class WindowSelection:
 
     def fingerprint(self) -> int:
         """Return a checksum of blocks, windows and ranks, all of which the order depends on."""
-        listed = b"" if self.samples is None else self.samples.tobytes()
         numbers = np.array((self.asked.blocks, self.world_size), dtype=np.int64)
-        return zlib.crc32(listed + self.edges.tobytes() + numbers.tobytes(), 3)
+        found = 3
+        for part in (self.samples, self.edges, numbers):
+            if part is not None:
+                found = zlib.crc32(np.ascontiguousarray(part).data, found)
+        return found
 
 
 class _WindowEpoch:
@@ -163,7 +169,7 @@ class _WindowEpoch:
         self._selection = selection
         self._number = number
         blocks = len(selection.edges) - 1
-        order = Order(blocks, selection.seed, number, shuffle=True).at(np.arange(blocks))
+        order = Order(blocks, selection.seed, number, shuffle=True).all()
         sizes = np.diff(selection.edges)[order]
         self._block_ends = np.cumsum(sizes)
         self._shifts = selection.edges[order] - (self._block_ends - sizes)
