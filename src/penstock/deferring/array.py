@@ -1,61 +1,37 @@
-"""An array to everybody, whose values nobody has computed yet.
-
-It is no array of NumPy's: there is no memory that others could read by mistake. Code in C asks it
-for one, by the protocols that NumPy has for that, and gets the values, computed then; or refuses
-it, and then the batch is asked for again with ordinary images.
-"""
+"""An array to everybody, whose values nobody has computed yet: what is remembered of it."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from penstock.deferring.array_base import ArrayBase, settled
 from penstock.deferring.array_index import Strides, ordered_strides, read_index
-from penstock.deferring.array_memory import Place, laid_out
 from penstock.deferring.array_operators import operators
-from penstock.deferring.carry_out import carry_out
 from penstock.deferring.chain import Chain
-from penstock.deferring.counts import counts_here, note_early
-from penstock.deferring.family import Member, as_it_is
-from penstock.deferring.spec import Spec
+from penstock.deferring.family import as_it_is
 from penstock.deferring.values import (
     FLOATS,
     Values,
     calculated,
     calculated_in_place,
-    is_levels,
     read_operand,
 )
 
-Array = npt.NDArray[Any]
-
-_BYTES = np.dtype(np.uint8)
-_OURS = frozenset(
-    {"_chain", "_values", "_blue_first", "_axes", "_shape", "_strides", "_had", "_family", "_view"}
-)
 _MOVED = {"hwc": "chw", "chw": "hwc"}
 
 
-class DeferredArray(Member):
+class DeferredArray(ArrayBase):
     """An RGB or gray image, or a part of it, as bytes or floats.
 
     `axes` are "hwc", "chw" or "hw" for gray; of three channels, red or blue comes first.
     """
 
-    __slots__ = (*sorted(_OURS), "__weakref__")
-
-    _chain: Chain
-    _values: Values
-    _blue_first: bool
-    _axes: str
-    _shape: tuple[int, ...]
-    _strides: Strides
-    _had: Array | None
+    __slots__ = ()
 
     # ---- how it is made ----
 
@@ -71,36 +47,6 @@ class DeferredArray(Member):
             shape = values.channels, *shape
         strides = ordered_strides(shape, values.dtype.itemsize)
         return _made(chain, values, blue_first, axes, shape, strides)
-
-    @property  # type: ignore[misc]  # nobody gives it another one
-    def __class__(self) -> Any:
-        return np.ndarray
-
-    @property
-    def chain(self) -> Chain | None:
-        """How its levels are made, unless somebody has had its values."""
-        return self._chain if self._had is None else None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether nobody has had its values yet."""
-        return self._had is None
-
-    @property
-    def axes(self) -> str:
-        """What its axes are."""
-        return self._axes
-
-    @property
-    def spec(self) -> Spec:
-        """How its values are made of the levels."""
-        values = None if is_levels(self._values) else self._values
-        return Spec(
-            channels=self._values.channels,
-            values=values,
-            blue_first=self._blue_first,
-            layout=self._axes,
-        )
 
     def with_chain(self, chain: Chain) -> DeferredArray:
         """The same of other pixels, in memory of its own."""
@@ -153,11 +99,6 @@ class DeferredArray(Member):
         return self._axes if is_ordered else _MOVED[self._axes]
 
     @property
-    def is_ordered(self) -> bool:
-        """Whether its memory is that of a new array."""
-        return self._strides == ordered_strides(self._shape, self._values.dtype.itemsize)
-
-    @property
     def is_dense(self) -> bool:
         """Whether it is in some order of its axes."""
         order = [self._axes.index(axis) for axis in self.memory_axes]
@@ -203,85 +144,6 @@ class DeferredArray(Member):
         view = _made(self._chain, self._values, self._blue_first, "chw", shape, strides)
         view.join(self, operator.itemgetter(None))
         return view
-
-    # ---- its values ----
-
-    def values(self) -> Array:
-        """The array itself, computed now at the latest."""
-        if self._had is None:
-            note_early()
-            try:
-                if self._family is None or self._family.is_alone:
-                    self.settle(laid_out(self.computed(), self._strides))
-                else:
-                    self._family.settle()
-            except Exception as error:
-                counts = counts_here()
-                if counts is not None:
-                    counts.error = error  # not for the user's code to swallow unseen
-                raise
-        return self._had  # type: ignore[return-value]  # settled by now
-
-    def settle(self, values: Array) -> Array:
-        """Be these values from now on."""
-        self._had = values
-        return values
-
-    def computed(self) -> Array:
-        """The values in an array that nobody has; it stays as it is."""
-        place = Place(self)
-        carry_out([place.job()], threads=1)
-        return place.array()
-
-    # ---- what is known without values ----
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """As NumPy has it."""
-        return self._shape if self._had is None else self._had.shape
-
-    @property
-    def dtype(self) -> Any:
-        """As NumPy has it."""
-        return self._values.dtype if self._had is None else self._had.dtype
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """As NumPy would have them."""
-        return self._strides if self._had is None else self._had.strides
-
-    @property
-    def ndim(self) -> int:
-        """As NumPy has it."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """As NumPy has it."""
-        return int(np.prod(self.shape))
-
-    @property
-    def itemsize(self) -> int:
-        """As NumPy has it."""
-        return int(self.dtype.itemsize)
-
-    @property
-    def nbytes(self) -> int:
-        """As NumPy has it."""
-        return self.size * self.itemsize
-
-    @property
-    def flags(self) -> Any:
-        """As NumPy would have them."""
-        if self._had is not None:
-            return self._had.flags
-        if self._family is None and self.is_ordered:
-            return np.empty(self._shape, self.dtype).flags
-        blank = np.empty(1, self.dtype)
-        return np.lib.stride_tricks.as_strided(blank, self._shape, self._strides).flags
-
-    def __len__(self) -> int:
-        return self.shape[0]
 
     # ---- what is remembered ----
 
@@ -351,20 +213,7 @@ class DeferredArray(Member):
         self._values = values
         return True
 
-    # ---- everything else ----
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        had = self.values()
-        if copy:
-            return np.array(had, dtype)
-        return had if dtype is None or dtype == had.dtype else had.astype(dtype)
-
-    @property
-    def __array_interface__(self) -> dict[str, Any]:
-        return self.values().__array_interface__
-
-    def __buffer__(self, flags: int) -> memoryview:
-        return memoryview(self.values())  # type: ignore[arg-type]  # NumPy's arrays are buffers
+    # ---- functions of NumPy's ----
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__" and not kwargs and len(inputs) == 2:
@@ -388,38 +237,8 @@ class DeferredArray(Member):
                 return done
         return func(*settled(args), **settled(kwargs))
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.values())
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return self.values().__reduce_ex__(protocol)
-
-    def __getattr__(self, name: str) -> Any:
-        if name in _OURS or not hasattr(np.ndarray, name):
-            raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
-        return getattr(self.values(), name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in _OURS:
-            object.__setattr__(self, name, value)
-        else:
-            setattr(self.values(), name, value)
-
-    __hash__ = None  # type: ignore[assignment]  # as NumPy's
-
 
 EXACT = frozenset([np.add, np.subtract, np.multiply, np.divide])  # the same in any order and place
-
-
-def settled(value: Any) -> Any:
-    """The same with ordinary arrays, in containers of Python's own as well."""
-    if isinstance(value, DeferredArray):
-        return value.values()
-    if type(value) in (tuple, list):
-        return type(value)(map(settled, value))
-    if type(value) is dict:
-        return {name: settled(one) for name, one in value.items()}
-    return value
 
 
 def _made(
@@ -455,5 +274,5 @@ def _dtype_of(given: Any) -> Any:
         return None
 
 
-for _name, _method in operators(settled).items():
+for _name, _method in operators().items():
     setattr(DeferredArray, _name, _method)

@@ -12,7 +12,7 @@ from penstock.deferring.array_index import Strides
 from penstock.deferring.carry_out import InBatch, Job
 
 if TYPE_CHECKING:
-    from penstock.deferring.array import DeferredArray
+    from penstock.deferring.array_base import ArrayBase
 
 Array = npt.NDArray[Any]
 
@@ -20,7 +20,7 @@ Array = npt.NDArray[Any]
 class Place:
     """Memory for the values of one array, and how it is filled."""
 
-    def __init__(self, given: DeferredArray) -> None:
+    def __init__(self, given: ArrayBase) -> None:
         spec = given.spec
         self._values = None if spec.is_native else spec.values
         self._axes = spec.layout

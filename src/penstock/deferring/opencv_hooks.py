@@ -16,7 +16,8 @@ from typing import Any
 import cv2
 import numpy as np
 
-from penstock.deferring.array import DeferredArray, settled
+from penstock.deferring.array import DeferredArray
+from penstock.deferring.array_base import settled
 from penstock.deferring.chain import Chain
 from penstock.deferring.counts import counts_here
 from penstock.deferring.opencv_changes import CHANGES
