@@ -84,6 +84,7 @@ REMEMBERED = {
     "flip by axis": lambda a: np.flip(a, 1),
     "flip by axes": lambda a: np.flip(a, (0, -1)),
     "flip": np.flip,
+    "turned by 180 degrees": lambda a: np.rot90(a, 2),
     "transposed": lambda a: a.transpose(2, 0, 1),
     "transposed by a tuple": lambda a: a.transpose((2, 0, 1)),
     "np.transpose": lambda a: np.transpose(a, (2, 0, 1)),

@@ -37,16 +37,21 @@ class DeferredArray(ArrayBase):
 
     @staticmethod
     def of_chain(
-        chain: Chain, values: Values, *, blue_first: bool = False, axes: str = "hwc"
+        chain: Chain,
+        values: Values,
+        *,
+        blue_first: bool = False,
+        axes: str = "hwc",
+        is_fixed: bool = False,
     ) -> DeferredArray:
-        """An array with memory of its own."""
+        """An array with memory of its own; nobody may write into one that is fixed."""
         shape: tuple[int, ...] = chain.height, chain.width
         if axes == "hwc":
             shape = *shape, values.channels
         elif axes == "chw":
             shape = values.channels, *shape
         strides = ordered_strides(shape, values.dtype.itemsize)
-        return _made(chain, values, blue_first, axes, shape, strides)
+        return _made(chain, values, blue_first, axes, shape, strides, is_fixed)
 
     def with_chain(self, chain: Chain) -> DeferredArray:
         """The same of other pixels, in memory of its own."""
@@ -87,6 +92,7 @@ class DeferredArray(ArrayBase):
             self._values,
             blue_first=self._blue_first,
             axes=self._axes,
+            is_fixed=self._is_fixed,
         )
 
     @property
@@ -116,6 +122,7 @@ class DeferredArray(ArrayBase):
             _MOVED[self._axes],
             tuple(self._shape[axis] for axis in order),
             tuple(self._strides[axis] for axis in order),
+            self._is_fixed,
         )
         view.join(self, lambda values: values.transpose(order))
         return view
@@ -134,6 +141,7 @@ class DeferredArray(ArrayBase):
             self._axes,
             found.shape,
             found.strides,
+            self._is_fixed,
         )
         view.join(self, operator.itemgetter(key))
         return view
@@ -141,7 +149,9 @@ class DeferredArray(ArrayBase):
     def _with_one_channel(self) -> DeferredArray:
         """The view of a gray image with an axis for its channel."""
         shape, strides = (1, *self._shape), (0, *self._strides)
-        view = _made(self._chain, self._values, self._blue_first, "chw", shape, strides)
+        view = _made(
+            self._chain, self._values, self._blue_first, "chw", shape, strides, self._is_fixed
+        )
         view.join(self, operator.itemgetter(None))
         return view
 
@@ -203,7 +213,7 @@ class DeferredArray(ArrayBase):
 
     def change(self, ufunc: np.ufunc, other: Any) -> bool:
         """Remember arithmetic in place; false if that cannot be."""
-        if self._had is not None or not self.is_alone:
+        if self._had is not None or self._is_fixed or not self.is_alone:
             return False
         operand = read_operand(other, self._axes, self._values.channels)
         values = None if operand is None else calculated_in_place(self._values, ufunc, operand)
@@ -248,6 +258,7 @@ def _made(
     axes: str,
     shape: tuple[int, ...],
     strides: Strides,
+    is_fixed: bool,
 ) -> DeferredArray:
     made = DeferredArray()
     put = object.__setattr__
@@ -257,6 +268,7 @@ def _made(
     put(made, "_axes", axes)
     put(made, "_shape", shape)
     put(made, "_strides", strides)
+    put(made, "_is_fixed", is_fixed)
     put(made, "_had", None)
     put(made, "_family", None)
     put(made, "_view", as_it_is)

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock.deferring.array_index import Strides, ordered_strides
-from penstock.deferring.array_memory import Place, laid_out
-from penstock.deferring.carry_out import carry_out
+from penstock.deferring.array_memory import Flags, Place, fixed, laid_out
+from penstock.deferring.carry_out import carry_out, from_whole
 from penstock.deferring.chain import Chain
 from penstock.deferring.counts import counts_here, note_early
 from penstock.deferring.family import Member
@@ -25,7 +25,10 @@ from penstock.deferring.values import Values, is_levels
 Array = npt.NDArray[Any]
 
 OURS = frozenset(
-    {"_chain", "_values", "_blue_first", "_axes", "_shape", "_strides", "_had", "_family", "_view"}
+    {
+        *("_chain", "_values", "_blue_first", "_axes", "_shape", "_strides", "_is_fixed"),
+        *("_had", "_family", "_view"),
+    }
 )
 
 
@@ -40,6 +43,7 @@ class ArrayBase(Member):
     _axes: str
     _shape: tuple[int, ...]
     _strides: Strides
+    _is_fixed: bool  # whether nobody may write into it
     _had: Array | None
 
     @property  # type: ignore[misc]  # nobody gives it another one
@@ -97,12 +101,12 @@ class ArrayBase(Member):
 
     def settle(self, values: Array) -> Array:
         """Be these values from now on."""
-        self._had = values
-        return values
+        self._had = fixed(values) if self._is_fixed else values
+        return self._had
 
     def computed(self) -> Array:
         """The values in an array that nobody has; it stays as it is."""
-        place = Place(self)
+        place = Place(self, from_whole(self._chain))
         carry_out([place.job()], threads=1)
         return place.array()
 
@@ -146,12 +150,17 @@ class ArrayBase(Member):
     @property
     def flags(self) -> Any:
         """As NumPy would have them."""
-        if self._had is not None:
-            return self._had.flags
-        if self._family is None and self.is_ordered:
-            return np.empty(self._shape, self.dtype).flags
-        blank = np.empty(1, self.dtype)
-        return np.lib.stride_tricks.as_strided(blank, self._shape, self._strides).flags
+        return Flags(self) if self._had is None else self._had.flags
+
+    @property
+    def owns_memory(self) -> bool:
+        """Whether it is a new array of NumPy's, rather than a view."""
+        return self._family is None and self.is_ordered and not self._is_fixed
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether nobody may write into it, as long as it is open."""
+        return self._is_fixed
 
     def __len__(self) -> int:
         return self.shape[0]
