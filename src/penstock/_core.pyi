@@ -550,6 +550,11 @@ def curve_floats(target: int, source: int, count: int, fractions: int, values: i
     Replace floats that are among the fractions, two times 256, by their values; False if one of them is not.
     """
 
+def look_up_values(target: int, levels: int, pixels: int, table: int, channels: int, bytes: int, interleaved: bool) -> None:
+    """
+    Write the values that a table of 256 levels for each channel has for the levels of an image.
+    """
+
 def stretch_levels(target: int, source: int, planes: int, count: int) -> None:
     """Stretch each plane of `count` bytes to 0 and 255."""
 

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from penstock.deferring.array_base import ArrayBase, settled
-from penstock.deferring.array_index import Strides, ordered_strides, read_index
+from penstock.deferring.array_index import Strides, axes_after, ordered_strides, read_index
 from penstock.deferring.array_operators import operators
 from penstock.deferring.chain import Chain
 from penstock.deferring.family import as_it_is
 from penstock.deferring.values import (
-    FLOATS,
     Values,
     calculated,
     calculated_in_place,
+    clipped,
     read_operand,
 )
 
@@ -129,8 +129,9 @@ class DeferredArray(ArrayBase):
 
     def part(self, key: Any) -> DeferredArray | None:
         """The view that an index gives; None for what cannot be remembered."""
-        if key is None and self._axes == "hw":
-            return self._with_one_channel()
+        axes = axes_after(key) if self._axes == "hw" else ""
+        if axes:
+            return self._with_one_channel(key, axes)
         found = read_index(key, self._axes, self._shape, self._strides)
         if found is None:
             return None
@@ -146,13 +147,15 @@ class DeferredArray(ArrayBase):
         view.join(self, operator.itemgetter(key))
         return view
 
-    def _with_one_channel(self) -> DeferredArray:
-        """The view of a gray image with an axis for its channel."""
-        shape, strides = (1, *self._shape), (0, *self._strides)
+    def _with_one_channel(self, key: Any, axes: str) -> DeferredArray:
+        """The view of a gray image with an axis for its channel, first or last."""
+        is_first = axes == "chw"
+        shape = (1, *self._shape) if is_first else (*self._shape, 1)
+        strides = (0, *self._strides) if is_first else (*self._strides, 0)
         view = _made(
-            self._chain, self._values, self._blue_first, "chw", shape, strides, self._is_fixed
+            self._chain, self._values, self._blue_first, axes, shape, strides, self._is_fixed
         )
-        view.join(self, operator.itemgetter(None))
+        view.join(self, operator.itemgetter(key))
         return view
 
     # ---- what is remembered ----
@@ -177,14 +180,14 @@ class DeferredArray(ArrayBase):
         return self.values().transpose(*axes)
 
     def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
-        """Remember bytes as floats."""
+        """Remember another type of numbers."""
         is_plain = self._had is None and not args and not kwargs.keys() - {"copy"}
         wanted = _dtype_of(dtype) if is_plain else None
         if wanted is None:
             return self.values().astype(dtype, *args, **kwargs)
         if wanted == self.dtype:
             return self.with_values(self._values) if kwargs.get("copy", True) is True else self
-        values = self._values.cast(wanted) if wanted in FLOATS else None
+        values = self._values.cast(wanted)
         return self.values().astype(dtype, **kwargs) if values is None else self.with_values(values)
 
     def copy(self, *args: Any, **kwargs: Any) -> Any:
@@ -210,6 +213,19 @@ class DeferredArray(ArrayBase):
         name = ufunc.__name__
         values = calculated(self._values, name, ufunc, operand, is_first=is_first)
         return None if values is None else self.with_values(values)
+
+    def within(self, least: Any, most: Any) -> Any:
+        """Remember that values end at two numbers; None for others."""
+        limits = [read_operand(one, "", self._values.channels) for one in (least, most)]
+        if self._had is not None or None in limits:
+            return None
+        values = clipped(self._values, *limits)  # type: ignore[arg-type]  # none is None
+        return None if values is None else self.with_values(values)
+
+    def clip(self, *args: Any, **kwargs: Any) -> Any:
+        """Remember that values end at two numbers."""
+        done = self.within(*args) if len(args) == 2 and not kwargs else None
+        return self.values().clip(*settled(args), **settled(kwargs)) if done is None else done
 
     def change(self, ufunc: np.ufunc, other: Any) -> bool:
         """Remember arithmetic in place; false if that cannot be."""

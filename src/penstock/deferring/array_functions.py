@@ -70,8 +70,19 @@ def _atleast_3d(*arys: Any) -> Any:
 
 
 def _expand_dims(a: Any, axis: Any) -> Any:
-    is_known = isinstance(a, DeferredArray) and type(axis) is int and axis == 0
-    return a[None] if is_known else None
+    if not isinstance(a, DeferredArray) or type(axis) is not int:
+        return None
+    if axis == 0:
+        return a[None]
+    return a[..., None] if axis in (-1, a.ndim) else None
+
+
+def _rollaxis(a: Any, axis: Any, start: Any = 0) -> Any:
+    return _moveaxis(a, axis, start)
+
+
+def _clip(a: Any, a_min: Any = None, a_max: Any = None, **others: Any) -> Any:
+    return None if others or not isinstance(a, DeferredArray) else a.within(a_min, a_max)
 
 
 REMEMBERED: dict[Any, Function] = {
@@ -87,6 +98,8 @@ REMEMBERED: dict[Any, Function] = {
     np.copy: _copy,
     np.atleast_3d: _atleast_3d,
     np.expand_dims: _expand_dims,
+    np.rollaxis: _rollaxis,
+    np.clip: _clip,
 }
 
 

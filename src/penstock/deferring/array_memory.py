@@ -23,8 +23,7 @@ class Place:
 
     def __init__(self, given: ArrayBase, chain: Chain) -> None:
         spec = given.spec
-        self._values = None if spec.is_native else spec.values
-        self._axes = spec.layout
+        self._spec = spec
         filled = spec if spec.is_native else spec.levels()
         self._array = np.empty(given.shape, filled.numpy_dtype)
         self._format = filled.format
@@ -37,10 +36,10 @@ class Place:
 
     def array(self) -> Array:
         """The array, once it is computed."""
-        if self._values is None:
+        values = self._spec.values
+        if values is None or self._spec.is_native:
             return self._array
-        axis = self._axes.find("c")
-        return self._values.look_up(self._array, max(axis, 0))
+        return values.look_up(self._array, interleaved=self._spec.layout == "hwc")
 
 
 class Flags:

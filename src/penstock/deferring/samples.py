@@ -109,7 +109,7 @@ def _found_in(
                 continue
             elif isinstance(value, DeferredArray):
                 arrays.append(value)
-            elif value.spec.is_native:
+            else:
                 key = (path, *value.key)
                 groups[key].append(value)
     return images, arrays, groups

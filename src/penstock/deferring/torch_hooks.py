@@ -52,9 +52,10 @@ def _shared(array: DeferredArray, dtype: Any = None, **others: Any) -> Any:
 
 
 def _copied(array: DeferredArray, dtype: Any = None, **others: Any) -> Any:
-    if others:
+    if others or min(array.strides) < 0:
         return None
     made = _made(array)
+    made.memory = array.memory_axes
     return made if dtype is None else made.to(dtype)
 
 
