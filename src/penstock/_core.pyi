@@ -74,6 +74,8 @@ class Effect(enum.IntEnum):
 
     TENSOR_GRAYSCALE = 29
 
+    OPENCV_GRAYSCALE = 30
+
 class EffectFamily(enum.IntEnum):
     """What kind of thing an effect does."""
 
