@@ -46,4 +46,5 @@ EXAMPLES: dict[Effect, dict[str, Any]] = {
     Effect.TENSOR_SATURATION: {"factor": 1.4},
     Effect.TENSOR_HUE: {"factor": -0.2},
     Effect.TENSOR_GRAYSCALE: {},
+    Effect.OPENCV_GRAYSCALE: {},
 }

@@ -13,6 +13,7 @@
 #include "bindings/bind.h"
 #include "bindings/tensor_memory.h"
 #include "kernels/elements.h"
+#include "kernels/look_up.h"
 #include "kernels/tensor/levels.h"
 
 namespace nb = nanobind;
@@ -45,6 +46,18 @@ bool curve_floats(size_t target, size_t source, size_t count, size_t fractions, 
   const float* become = memory_at<const float>(values);
   nb::gil_scoped_release released;
   return look_up_fractions(to, from, count, FractionCurve(known, become));
+}
+
+void look_up(size_t target, size_t levels, size_t pixels, size_t table, int channels, int bytes,
+             bool interleaved) {
+  if ((channels != 1 && channels != 3) || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
+    throw Error("Tensor values: a table has 1 or 3 channels of values of 1, 2, 4 or 8 bytes, got " +
+                std::to_string(channels) + " of " + std::to_string(bytes) + ".");
+  void* to = memory_at<void>(target);
+  const uint8_t* from = memory_at<const uint8_t>(levels);
+  const ValueTable values{memory_at<const void>(table), channels, bytes};
+  nb::gil_scoped_release released;
+  look_up_values(to, from, pixels, values, interleaved);
 }
 
 void stretch(size_t target, size_t source, size_t planes, size_t count) {
@@ -128,6 +141,10 @@ void bind_tensor_levels(nb::module_& m) {
   m.def("curve_floats", &curve_floats, "target"_a, "source"_a, "count"_a, "fractions"_a, "values"_a,
         "Replace floats that are among the fractions, two times 256, by their values; False if "
         "one of them is not.");
+  m.def("look_up_values", &look_up, "target"_a, "levels"_a, "pixels"_a, "table"_a, "channels"_a,
+        "bytes"_a, "interleaved"_a,
+        "Write the values that a table of 256 levels for each channel has for the levels of an "
+        "image.");
   m.def("stretch_levels", &stretch, "target"_a, "source"_a, "planes"_a, "count"_a,
         "Stretch each plane of `count` bytes to 0 and 255.");
   m.def("contrast_levels", &contrast, "target"_a, "source"_a, "pixels"_a, "channels"_a,

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "kernels/colour/opencv_gray.h"
 #include "kernels/filter/erase.h"
 #include "kernels/filter/noise.h"
 #include "kernels/filter/sharpen.h"
@@ -170,6 +171,12 @@ class EffectRun {
   void operator()(const Parameters<EffectKind::tensor_grayscale>&) {
     begin_tensor();
     turn_gray(image_);
+    image_.channels = 1;
+  }
+  void operator()(const Parameters<EffectKind::opencv_grayscale>&) {
+    if (image_.channels == 1) return;
+    begin_tensor();
+    PENSTOCK_PICK(turn_gray_as_opencv)(image_);
     image_.channels = 1;
   }
 

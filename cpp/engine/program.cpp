@@ -76,11 +76,13 @@ void require_other_weights(const Step& s, size_t step) {
   require(s.resizes() && s.dct_scale == 1 && s.vertical_first == 0 && !s.has_box(), step, [&] {
     return weights() + " are only for a resize of the whole image at full size, across first";
   });
-  require(filter == Filter::bilinear || filter == (is_opencv ? Filter::nearest : Filter::bicubic),
-          step, [&] {
-            return weights() + " are only for bilinear and " + (is_opencv ? "nearest" : "bicubic") +
-                   " resizes";
-          });
+  require(
+      filter == Filter::bilinear || (is_opencv ? filter == Filter::nearest || filter == Filter::box
+                                               : filter == Filter::bicubic),
+      step, [&] {
+        return weights() + " are only for bilinear and " +
+               (is_opencv ? "nearest resizes, and those by boxes" : "bicubic resizes");
+      });
 }
 
 Region size_after_step(const Step& s, size_t i, int height, int width) {

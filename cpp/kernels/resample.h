@@ -24,7 +24,8 @@ enum class Filter : int32_t {
 /// weights; `torch_direct` is without antialiasing: two or four samples, however much it shrinks.
 /// Those of torch are for Filter::bilinear and Filter::bicubic, and go without a box.
 /// OpenCV takes two samples as well, but keeps more bits between its passes, and has other nearest
-/// samples; its weights are for Filter::bilinear and Filter::nearest, without a box either.
+/// samples; Filter::box stands for its areas. Its weights are for these three, without a box
+/// either.
 enum class Weights : int32_t { pillow = 0, torch_antialiased = 1, torch_direct = 2, opencv = 3 };
 
 /// A part of an image, in pixels and fractions of them. Single precision, as Pillow takes it.

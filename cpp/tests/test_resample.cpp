@@ -52,6 +52,12 @@ ResizeSpec draw_spec(Draw& draw) {
   spec.flip_vertical = draw.coin();
   if (spec.filter == Filter::bilinear || spec.filter == Filter::bicubic)
     spec.weights = static_cast<Weights>(draw.between(0, 2));
+  const bool is_of_opencv = spec.filter == Filter::nearest || spec.filter == Filter::bilinear ||
+                            spec.filter == Filter::box;
+  if (is_of_opencv && draw.between(0, 2) == 0) {
+    spec.weights = Weights::opencv;
+    spec.vertical_first = false;
+  }
   return spec;
 }
 

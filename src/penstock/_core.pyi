@@ -74,6 +74,8 @@ class Effect(enum.IntEnum):
 
     TENSOR_GRAYSCALE = 29
 
+    OPENCV_GRAYSCALE = 30
+
 class EffectFamily(enum.IntEnum):
     """What kind of thing an effect does."""
 
@@ -548,6 +550,11 @@ def curve_levels(target: int, source: int, count: int, curve: int, gain: float) 
 def curve_floats(target: int, source: int, count: int, fractions: int, values: int) -> bool:
     """
     Replace floats that are among the fractions, two times 256, by their values; False if one of them is not.
+    """
+
+def look_up_values(target: int, levels: int, pixels: int, table: int, channels: int, bytes: int, interleaved: bool) -> None:
+    """
+    Write the values that a table of 256 levels for each channel has for the levels of an image.
     """
 
 def stretch_levels(target: int, source: int, planes: int, count: int) -> None:

@@ -84,6 +84,7 @@ REMEMBERED = {
     "flip by axis": lambda a: np.flip(a, 1),
     "flip by axes": lambda a: np.flip(a, (0, -1)),
     "flip": np.flip,
+    "turned by 180 degrees": lambda a: np.rot90(a, 2),
     "transposed": lambda a: a.transpose(2, 0, 1),
     "transposed by a tuple": lambda a: a.transpose((2, 0, 1)),
     "np.transpose": lambda a: np.transpose(a, (2, 0, 1)),
@@ -148,6 +149,54 @@ REMEMBERED = {
     "to": lambda a: torch.from_numpy(a).to(torch.float32),
     "to by name": lambda a: torch.from_numpy(a).to(dtype=torch.float64),
     "cloned": lambda a: torch.from_numpy(a).permute(2, 0, 1).clone(),
+    "bytes plus one": lambda a: a + 1,
+    "bytes that wrap around": lambda a: a * 2 - 1,
+    "bytes inverted": lambda a: 255 - a,
+    "bytes plus a byte for each channel": lambda a: a + np.array([1, 2, 250], np.uint8),
+    "bytes as longs plus one": lambda a: a.astype(np.int64) + 1,
+    "bytes times a float": lambda a: a * 1.5,
+    "brighter": lambda a: np.clip(a * 1.2, 0, 255).astype(np.uint8),
+    "brighter by a method": lambda a: (a.astype(np.float32) + 30).clip(0, 255).astype(np.uint8),
+    "brighter in words": lambda a: np.clip(a.astype(np.int16) + 40, 0, 255).astype(np.uint8),
+    "halves": lambda a: a.astype(np.float16),
+    "halves divided": lambda a: a.astype(np.float16) / 255,
+    "floats and back": lambda a: (a / 255).astype(np.uint8),
+    "bytes of channels first": lambda a: a.transpose(2, 0, 1) + 1,
+    "rolled": lambda a: np.rollaxis(a, 2) / 255.0,
+    "to minus one in doubles": lambda a: ((a / 255.0) * 2 - 1).transpose(2, 0, 1),
+    "normalised and cast": lambda a: ((a / 255.0 - MEAN) / STD).transpose(2, 0, 1).astype("f4"),
+    "clipped": lambda a: np.clip(a / 255, 0.2, 0.8),
+    "halves by torch": lambda a: torch.from_numpy(a).permute(2, 0, 1).half(),
+    "halves of doubles by torch": lambda a: torch.from_numpy(a / 255.0).half(),
+    "halves divided by torch": lambda a: torch.from_numpy(a).half().div(255).sub(0.5),
+    "longs": lambda a: torch.from_numpy(a).long(),
+    "longs plus one": lambda a: torch.from_numpy(a).long() + 1,
+    "floats as longs": lambda a: (torch.from_numpy(a) / 2).long(),
+    "bytes by torch plus one": lambda a: torch.from_numpy(a) + 1,
+    "bytes by torch that wrap around": lambda a: torch.from_numpy(a).mul(3),
+    "sub and div": lambda a: (
+        torch.from_numpy(a.transpose(2, 0, 1))
+        .float()
+        .div(255)
+        .sub(torch.tensor(MEAN).view(3, 1, 1))
+        .div(torch.tensor(STD)[:, None, None])
+    ),
+    "clamped": lambda a: torch.from_numpy(a).float().mul(1.3).clamp(0, 255),
+    "clamped bytes": lambda a: torch.clamp(torch.from_numpy(a), 10, 99),
+    "moved": lambda a: torch.from_numpy(a).movedim(-1, 0),
+    "moved there and back": lambda a: torch.movedim(torch.from_numpy(a), 2, 0).movedim(0, -1),
+    "mirrored by torch": lambda a: torch.from_numpy(a).permute(2, 0, 1).flip(-1),
+    "mirrored twice by torch": lambda a: torch.flip(torch.from_numpy(a).float(), [0, 1]),
+    "mirrored by name": lambda a: torch.flip(torch.from_numpy(a) / 255, dims=(0,)),
+    "a part by torch": lambda a: torch.from_numpy(a).permute(2, 0, 1)[:, 2:9, 3:-1].clone(),
+    "a part of floats by torch": lambda a: (
+        (torch.from_numpy(a.transpose(2, 0, 1)) / 255)[..., 2:9] + 1
+    ),
+    "one of a batch": lambda a: torch.from_numpy(a.transpose(2, 0, 1).copy()).unsqueeze(0),
+    "one of a batch of floats": lambda a: (torch.tensor(a.transpose(2, 0, 1)).contiguous() / 9)[
+        None
+    ],
+    "torch.tensor of channels": lambda a: torch.tensor(a.transpose(2, 0, 1)),
 }
 
 AT_ONCE = {
@@ -165,7 +214,6 @@ AT_ONCE = {
     "equality": lambda a: a == a,  # noqa: PLR0124
     "sum": lambda a: a.sum(),
     "np.mean": lambda a: np.mean(a, axis=(0, 1)),
-    "bytes plus one": lambda a: a + 1,
     "bytes less themselves": lambda a: a - a,
     "negative": lambda a: -a.astype(np.float32),
     "power": lambda a: a.astype(np.float32) ** 2,
@@ -176,12 +224,12 @@ AT_ONCE = {
     "transposed otherwise": lambda a: a.transpose(1, 0, 2),
     "to bytes": lambda a: a.tobytes(),
     "a list": lambda a: a.tolist(),
-    "halves": lambda a: a.astype(np.float16),
     "floats in order": lambda a: a.astype(np.float32, order="C"),
-    "floats and back": lambda a: (a / 255).astype(np.uint8),
+    "floats that are no bytes": lambda a: (a * 3.0 - 9).astype(np.int16).astype(np.uint32),
     "stacked": lambda a: np.stack([a, a]),
     "padded": lambda a: np.pad(a, ((1, 1), (2, 2), (0, 0)), mode="edge"),
-    "clipped": lambda a: np.clip(a / 255, 0.2, 0.8),
+    "clipped at one end": lambda a: np.clip(a / 255, 0.2, None),
+    "clipped by channels": lambda a: np.clip(a / 255, MEAN, 0.8),
     "where": lambda a: np.where(a > 9, a, 0),
     "rotated": lambda a: np.rot90(a),  # noqa: PLW0108 (looked up when it is called)
     "sqrt": np.sqrt,
@@ -192,6 +240,14 @@ AT_ONCE = {
     "iterated": lambda a: [int(row.sum()) for row in a],
     "unpacked": lambda a: np.float32(a),  # noqa: PLW0108 (looked up when it is called)
     "an image": lambda a: np.asarray(cv2.GaussianBlur(a, (3, 3), 0)),
+    "floats as longs beyond bytes": lambda a: (
+        (torch.from_numpy(a) * 1e30).float().to(torch.float64)
+    ),
+    "a stride by torch": lambda a: torch.from_numpy(a)[::2],
+    "a channel by torch": lambda a: torch.from_numpy(a)[..., 0],
+    "channels turned by torch": lambda a: torch.from_numpy(a).flip(-1),
+    "one of a batch of channels last": lambda a: torch.from_numpy(a).unsqueeze(0),
+    "legacy": lambda a: torch.FloatTensor(np.array(a, np.float32)),
     "torch, by items": lambda a: torch.tensor([a, a]) if a.ndim == 1 else torch.tensor(a[0]),
     "tensor of rows": lambda a: torch.from_numpy(a)[3],
     "tensor and sum": lambda a: torch.from_numpy(a).float().sum(),
@@ -229,6 +285,15 @@ GRAY = {
     "mirrored": lambda a: a[:, ::-1],
     "normalised": lambda a: (a.astype(np.float32) / 255 - 0.5) / 0.25,
     "with a channel": lambda a: a[None],
+    "with a channel at the end": lambda a: a[..., None],
+    "with a channel by all": lambda a: a[:, :, None] / 255.0,
+    "with a channel by name": lambda a: np.expand_dims(a, -1).transpose(2, 0, 1) / 255,
+    "with a channel in order": lambda a: np.ascontiguousarray(a[..., None].transpose(2, 0, 1)),
+    "with a channel, and a part of it": lambda a: a[..., np.newaxis][2:9, ::-1].astype("f4"),
+    "tensor of a channel": lambda a: torch.from_numpy(a[:, :, None].transpose(2, 0, 1)) / 255,
+    "bytes plus one": lambda a: a + 1,
+    "doubles": lambda a: a / 255.0,
+    "one of a batch": lambda a: torch.from_numpy(a)[None].unsqueeze(0),
     "expanded": lambda a: np.expand_dims(a, 0) / 255,
     "tensor": lambda a: torch.from_numpy(a)[None].float() / 255,
     "unsqueezed": lambda a: torch.from_numpy(a).unsqueeze(0),
@@ -258,6 +323,7 @@ REFUSED = {
     "no such attribute": lambda a: a.nothing,
     "a wrong slice": lambda a: a["x":],
     "negative strides": lambda a: torch.from_numpy(a[:, ::-1]),
+    "negative strides, copied": lambda a: torch.tensor(a[:, ::-1]),
     "no shape like that": lambda a: a + np.ones((5, 5)),
     "no truth": bool,
     "floats into bytes": lambda a: operator.itruediv(a, 2.0),

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from penstock._core import Effect
 from penstock.deferring import opencv_changes
 from penstock.deferring.array import DeferredArray
 from penstock.deferring.carry_out import pixels_of
@@ -121,6 +122,7 @@ def test_outside_of_datasets_arrays_are_ordinary():
     assert type(cv2.imdecode(np.frombuffer(FILES["rgb"], np.uint8), COLOUR)) is np.ndarray
 
 
+FILTERS = {2: cv2.INTER_LINEAR, 0: cv2.INTER_NEAREST, 4: cv2.INTER_AREA}
 sides = st.integers(1, 90)
 
 
@@ -134,7 +136,7 @@ def test_resizes_of_parts(before, after, seed):
         int(rng.integers(1, side - start + 1))
         for side, start in zip(after, (top, left), strict=True)
     )
-    for number, interpolation in ((2, cv2.INTER_LINEAR), (0, cv2.INTER_NEAREST)):
+    for number, interpolation in FILTERS.items():
         expected = cv2.resize(pixels, after[::-1], interpolation=interpolation)
         chain = Chain.of_pixels(pixels)
         if before != after:
@@ -146,18 +148,65 @@ def test_resizes_of_parts(before, after, seed):
 
 
 @pytest.mark.parametrize("channels", [1, 3])
-def test_resizes_with_every_instruction_set(isa, channels):
+@pytest.mark.parametrize("number", [2, 4])
+def test_resizes_with_every_instruction_set(isa, channels, number):
     """Widths around those of vectors, and ratios that need each way to fetch samples."""
     for before, after in itertools.product(SIDES, SIDES):
         pixels = RNG.integers(0, 256, (5, before, channels), dtype=np.uint8)
-        expected = cv2.resize(pixels, (after, 4)).reshape(4, after, channels)
+        expected = cv2.resize(pixels, (after, 4), interpolation=FILTERS[number])
+        expected = expected.reshape(4, after, channels)
         three = np.ascontiguousarray(np.broadcast_to(pixels, (5, before, 3)))
-        found = pixels_of(Chain.of_pixels(three).resize(4, after, 2, 3))
+        found = pixels_of(Chain.of_pixels(three).resize(4, after, number, 3))
 
         np.testing.assert_array_equal(found, np.broadcast_to(expected, found.shape))
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        *(((480, 640), (224, 224)), ((500, 375), (149, 224)), ((99, 75), (33, 25))),
+        *(((64, 48), (32, 24)), ((100, 75), (50, 25)), ((640, 480), (320, 320))),
+        *(((1, 300), (1, 7)), ((300, 1), (7, 1)), ((224, 224), (223, 223)), ((9, 9), (5, 9))),
+        *(((7, 5), (9, 3)), ((3, 3), (11, 64)), ((600, 600), (3, 3)), ((1, 1), (5, 4))),
+    ],
+)
+@pytest.mark.parametrize("channels", [1, 3])
+def test_areas(isa, before, after, channels):
+    """Whole ratios, halves, others, and images that grow along an axis."""
+    pixels = RNG.integers(0, 256, (*before, channels), dtype=np.uint8)
+    expected = cv2.resize(pixels, after[::-1], interpolation=cv2.INTER_AREA)
+    three = np.ascontiguousarray(np.broadcast_to(pixels, (*before, 3)))
+    found = pixels_of(Chain.of_pixels(three).resize(*after, 4, 3))
+
+    expected = expected.reshape(*after, channels)
+    np.testing.assert_array_equal(found, np.broadcast_to(expected, found.shape))
+
+
+def test_all_colours_are_gray_as_opencv_has_them(isa):
+    levels = np.arange(256, dtype=np.uint8)
+    for red in levels[::5]:
+        plane = np.stack(np.broadcast_arrays(red, levels[:, None], levels), axis=-1)
+        chain = Chain.of_pixels(np.ascontiguousarray(plane)).apply(Effect.OPENCV_GRAYSCALE)
+        expected = cv2.cvtColor(np.ascontiguousarray(plane), cv2.COLOR_RGB2GRAY)
+        np.testing.assert_array_equal(pixels_of(chain)[..., 0], expected)
+
+
 CALLS = {
+    "by halves": lambda a: cv2.resize(a[:16, :22], None, fx=0.5, fy=0.5),
+    "by factors that fit": lambda a: cv2.resize(a, (0, 0), fx=2, fy=3.0),
+    "area": lambda a: cv2.resize(a, (9, 7), interpolation=cv2.INTER_AREA),
+    "half an area": lambda a: cv2.resize(a[:16, :22], (11, 8), interpolation=cv2.INTER_AREA),
+    "a larger area": lambda a: cv2.resize(a, (40, 7), interpolation=cv2.INTER_AREA),
+    "gray": lambda a: cv2.cvtColor(a, cv2.COLOR_BGR2GRAY),
+    "gray of red first": lambda a: cv2.cvtColor(a[..., ::-1].copy(), cv2.COLOR_RGB2GRAY),
+    "gray by mistake": lambda a: cv2.cvtColor(a, cv2.COLOR_RGB2GRAY),
+    "a gray part": lambda a: cv2.cvtColor(a[2:, 3:-4], cv2.COLOR_BGR2GRAY)[:, ::-1],
+    "gray and smaller": lambda a: cv2.resize(cv2.cvtColor(a, cv2.COLOR_BGR2GRAY), (9, 7)),
+    "a quarter turn": lambda a: cv2.rotate(a, cv2.ROTATE_90_CLOCKWISE),
+    "a quarter turn back": lambda a: cv2.rotate(a[3:, ::-1], cv2.ROTATE_90_COUNTERCLOCKWISE),
+    "a gray turn": lambda a: cv2.rotate(cv2.cvtColor(a, cv2.COLOR_BGR2GRAY), 0),
+    "turned over": lambda a: cv2.transpose(a),  # noqa: PLW0108 (looked up when it is called)
+    "turned and smaller": lambda a: cv2.resize(cv2.rotate(a, 2), (9, 7)),
     "resize": lambda a: cv2.resize(a, (9, 31)),
     "resize, named": lambda a: cv2.resize(a, dsize=(9, 31), interpolation=cv2.INTER_LINEAR),
     "twice as large": lambda a: cv2.resize(a, (46, 34)),
@@ -182,15 +231,15 @@ CALLS = {
 }
 OTHER_CALLS = {
     "by factors": lambda a: cv2.resize(a, None, fx=0.3, fy=1.7),
-    "area": lambda a: cv2.resize(a, (9, 7), interpolation=cv2.INTER_AREA),
+    "by one factor": lambda a: cv2.resize(a, None, fx=0.5, fy=0.5),
+    "gray of floats": lambda a: cv2.cvtColor(a.astype(np.float32), cv2.COLOR_BGR2GRAY),
+    "gray of more": lambda a: cv2.cvtColor(a + 1, cv2.COLOR_BGR2GRAY),
     "cubic": lambda a: cv2.resize(a, (9, 7), interpolation=cv2.INTER_CUBIC),
     "lanczos": lambda a: cv2.resize(a, (9, 7), interpolation=cv2.INTER_LANCZOS4),
     "of floats": lambda a: cv2.resize(a.astype(np.float32), (9, 7)),
     "into an array": lambda a: cv2.resize(a, (9, 7), dst=np.zeros((7, 9, 3), np.uint8)),
     "by name": lambda a: cv2.resize(src=a, dsize=(9, 7)),
-    "gray": lambda a: cv2.cvtColor(a, cv2.COLOR_BGR2GRAY),
     "hsv": lambda a: cv2.cvtColor(a, cv2.COLOR_BGR2HSV),
-    "a quarter turn": lambda a: cv2.rotate(a, cv2.ROTATE_90_CLOCKWISE),
     "a wide border": lambda a: cv2.copyMakeBorder(a, 40, 3, 4, 5, cv2.BORDER_REFLECT_101),
     "wrapped": lambda a: cv2.copyMakeBorder(a, 2, 3, 4, 5, cv2.BORDER_WRAP),
     "blurred": lambda a: cv2.GaussianBlur(a, (5, 5), 0),

@@ -16,7 +16,7 @@ from penstock.geometry import Sizes
 from penstock.planner.lower import lower
 from tests.deferring.pictures import coded, picture
 
-FILTERS = {Weights.PILLOW: (0, 1, 2, 3, 4, 5), Weights.OPENCV: (0, 2)}
+FILTERS = {Weights.PILLOW: (0, 1, 2, 3, 4, 5), Weights.OPENCV: (0, 2, 4)}
 SIZES = ((1, 1), (1, 9), (13, 17), (40, 31))
 EFFECTS = (
     (Effect.BRIGHTNESS, (1.3,)),
@@ -24,6 +24,7 @@ EFFECTS = (
     (Effect.TENSOR_HUE, (0.2,)),
     (Effect.GRAYSCALE, ()),
     (Effect.TENSOR_GRAYSCALE, ()),
+    (Effect.OPENCV_GRAYSCALE, ()),
     (Effect.SHARPNESS, (1.7,)),
     (Effect.AFFINE, (0.9, 0.1, 1.0, -0.1, 1.0, 0.5, 2, 0x332211)),
 )

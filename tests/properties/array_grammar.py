@@ -24,6 +24,19 @@ with open(path, "rb") as file:
     image = cv2.imdecode(np.frombuffer(file.read(), np.uint8), cv2.IMREAD_COLOR)""",
     'image = np.array(Image.open(path).convert("RGB"))',
     'image = np.asarray(Image.open(path).convert("RGB")).copy()',
+    'image = np.asarray(Image.open(path).convert("RGB"))',
+    """\
+import imageio.v3 as iio
+
+image = iio.imread(path)
+image = np.stack([image] * 3, axis=-1) if image.ndim == 2 else image[..., :3]""",
+    """\
+import imageio.v2 as imageio
+
+image = imageio.imread(path, pilmode="RGB")""",
+    """\
+gray = cv2.cvtColor(cv2.imread(path), cv2.COLOR_BGR2GRAY)
+image = cv2.cvtColor(gray, cv2.COLOR_GRAY2BGR)""",
     """\
 if index not in self.cache:
     self.cache[index] = cv2.imread(path)
@@ -51,6 +64,20 @@ image = image[top : top + (image.shape[0] + 1) // 2, left : left + (image.shape[
     "image = cv2.resize(image, (SIDE, SIDE + 5), interpolation=cv2.INTER_LINEAR)",
     "image = cv2.resize(image, (SIDE, SIDE), interpolation=random.choice([0, 1, 2, 3]))",
     "image = cv2.resize(image, None, fx=0.7, fy=1.3)",
+    "image = cv2.resize(image, None, fx=2, fy=2)",
+    "image = cv2.resize(image, (SIDE, SIDE + 1), interpolation=cv2.INTER_AREA)",
+    "image = cv2.resize(image, (SIDE + 40, SIDE), interpolation=cv2.INTER_AREA)",
+    "image = cv2.resize(image, (SIDE, SIDE), interpolation=cv2.INTER_CUBIC)",
+    "image = cv2.transpose(image)",
+    """\
+gray = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
+image = np.repeat(gray[..., None], 3, axis=2)""",
+    "image = cv2.cvtColor(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), cv2.COLOR_GRAY2RGB)",
+    "image = np.array(image)",
+    "image = np.asarray(Image.fromarray(np.ascontiguousarray(image)).rotate(90, expand=True))",
+    "image = image + np.uint8(random.randint(0, 9))",
+    "image = (image.astype(np.int16) - 20).clip(0, 255).astype(np.uint8)",
+    "image = image * 2 - 1",
     "image = cv2.copyMakeBorder(image, 1, 2, 0, 3, cv2.BORDER_CONSTANT, value=(114, 5, 6))",
     "image = cv2.copyMakeBorder(image, 2, 1, 1, 0, cv2.BORDER_REFLECT_101)",
     "image = cv2.rotate(image, random.choice([0, 1, 2]))",
@@ -91,6 +118,20 @@ image = image + seen.mean()""",
     "image = TF.to_tensor(image)",
     "image = TF.normalize(TF.to_tensor(image), [0.5, 0.4, 0.3], [0.25] * 3)",
     "image = v2.functional.to_image(image)",
+    "image = torch.from_numpy(image.transpose(2, 0, 1).copy()).half() / 255",
+    "image = torch.from_numpy((image / 127.5 - 1).transpose(2, 0, 1))",
+    "image = torch.tensor(image.copy()).permute(2, 0, 1).contiguous().unsqueeze(0).float()",
+    "image = (image.astype(np.float32) / 255.0)[..., ::-1].transpose(2, 0, 1) * 2 - 1",
+    "image = torch.tensor(image.copy()).permute(2, 0, 1).long() + 1",
+    "image = image.astype(np.float16) / 255",
+    """\
+tensor = torch.tensor(image.copy()).permute(2, 0, 1)
+image = torch.flip(tensor[:, 1:6, 2:], dims=[2]).float().sub(127.5).div(127.5)""",
+    """\
+mean, std = torch.tensor([0.5, 0.4, 0.3]).view(3, 1, 1), torch.tensor([0.2] * 3).view(3, 1, 1)
+image = torch.tensor(image.copy()).permute(2, 0, 1).float().div_(255).sub_(mean).div_(std)""",
+    "image = np.clip(image / 255.0, 0.1, 0.9).astype(np.float32)",
+    "image = (cv2.cvtColor(image, cv2.COLOR_BGR2GRAY) / 255.0)[None]",
     "image = v2.ToDtype(torch.float32, scale=True)(v2.functional.to_image(image))",
     "image = torch.from_numpy(image)\nimage[0] = 3",
     "image = {'whole': image, 'part': image[1:5, ::-1].copy(), 'view': image[2:]}",

@@ -121,6 +121,11 @@ STRANGERS = (
         needs=("albumentations", "cv2"),
     ),
     _one(
+        *("opencv_area", "opencv", "INTER_AREA, quarter turns, EXIF data that turn."),
+        *("opencv", "torch random"),
+        needs=("albumentations", "cv2"),
+    ),
+    _one(
         *("opencv_gray", "opencv", "IMREAD_GRAYSCALE, and one channel."),
         *("opencv numpy", ""),
         needs=("albumentations", "cv2"),
@@ -157,6 +162,19 @@ STRANGERS = (
         *("read_image_v2", "readers", "read_image, and v2 on tensors."),
         *("torchvision", "torch"),
         needs=("torchvision.io",),
+    ),
+    _one(
+        *("imageio_v3", "readers", "iio.imread; a crop and a mirror by NumPy."),
+        *("imageio numpy", "torch numpy"),
+        needs=("imageio",),
+    ),
+    _one(
+        *("arithmetic_by_hand", "readers", "np.asarray; mean and deviation by NumPy."),
+        *("pillow numpy", "torch"),
+    ),
+    _one(
+        *("doubles_by_hand", "readers", "Brightness by NumPy; doubles as samples."),
+        *("pillow numpy", "torch numpy"),
     ),
     _one(
         *("imageio_reader", "readers", "imageio; alpha over white; crops by NumPy."),

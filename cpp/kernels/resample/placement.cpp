@@ -6,6 +6,8 @@
 namespace penstock {
 namespace {
 
+constexpr double kLeastPart = 1e-3;  // of a sample, that counts in OpenCV's areas
+
 double support_of(Filter filter) {
   switch (filter) {
     case Filter::box:
@@ -80,9 +82,17 @@ Span DirectPlacement::list(int output) const {
 }
 
 OpencvPlacement::OpencvPlacement(const Axis& axis)
-    : in_size_(axis.in_size), scale_(1.0 / (static_cast<double>(axis.out_size) / axis.in_size)) {}
+    : in_size_(axis.in_size),
+      inverse_(static_cast<double>(axis.out_size) / axis.in_size),
+      scale_(1.0 / inverse_),
+      by_area_(axis.filter == Filter::box) {}
 
 OpencvPlacement::Place OpencvPlacement::place(int output) const {
+  if (by_area_) {
+    const int sample = static_cast<int>(std::floor(output * scale_));
+    const float past = static_cast<float>((output + 1) - (sample + 1) * inverse_);
+    return {sample, past <= 0 ? 0.0f : past - std::floor(past)};
+  }
   const float centre = static_cast<float>((output + 0.5) * scale_ - 0.5);
   const float sample = std::floor(centre);
   return {static_cast<int>(sample), centre - sample};
@@ -96,6 +106,37 @@ Span OpencvPlacement::list(int output) const {
   const int sample = place(output).sample;
   const int begin = std::clamp(sample, 0, in_size_ - 1);
   return {begin, std::clamp(sample + 2, begin + 1, in_size_)};
+}
+
+OpencvAreas::OpencvAreas(const Axis& axis, bool is_whole)
+    : in_size_(axis.in_size),
+      scale_(1.0 / (static_cast<double>(axis.out_size) / axis.in_size)),
+      is_whole_(is_whole) {}
+
+OpencvAreas::Cell OpencvAreas::cell(int output) const {
+  const double begin = output * scale_, end = begin + scale_;
+  const int last = std::min(static_cast<int>(std::floor(end)), in_size_ - 1);
+  const int first = std::min(static_cast<int>(std::ceil(begin)), last);
+  return {begin, end, std::min(scale_, in_size_ - begin), first, last};
+}
+
+Span OpencvAreas::list(int output) const {
+  if (is_whole_) {
+    const int each = static_cast<int>(std::nearbyint(scale_));
+    return {output * each, (output + 1) * each};
+  }
+  const Cell c = cell(output);
+  const int begin = c.first - c.begin > kLeastPart ? c.first - 1 : c.first;
+  const int end = c.end - c.last > kLeastPart ? c.last + 1 : c.last;
+  return {begin, std::max(end, begin + 1)};
+}
+
+float OpencvAreas::weight(int output, int sample) const {
+  if (is_whole_) return 1.0f;
+  const Cell c = cell(output);
+  if (sample < c.first) return static_cast<float>((c.first - c.begin) / c.size);
+  if (sample < c.last) return static_cast<float>(1.0 / c.size);
+  return static_cast<float>(std::min(std::min(c.end - c.last, 1.0), c.size) / c.size);
 }
 
 bool is_copy(const Axis& axis) { return axis.filter == Filter::nearest || is_identity(axis); }
@@ -127,6 +168,11 @@ Span needed_span(const Axis& axis) {
   if (axis.weights == Weights::torch_direct) {
     const DirectPlacement placement(axis);
     return {placement.list(axis.first).begin, placement.list(axis.first + axis.count - 1).end};
+  }
+  if (axis.is_area) {
+    // Those that are weighted reach at least as far as those that are counted.
+    const OpencvAreas areas(axis, false);
+    return {areas.list(axis.first).begin, areas.list(axis.first + axis.count - 1).end};
   }
   if (axis.weights == Weights::opencv) {
     const OpencvPlacement placement(axis);

@@ -17,6 +17,7 @@ struct Axis {
   Filter filter = Filter::bilinear;
   bool mirrored = false;  // the wanted outputs are listed from the last one to the first
   Weights weights = Weights::pillow;
+  bool is_area = false;  // OpenCV's areas, of an image that grows along neither axis
 
   friend bool operator==(const Axis&, const Axis&) = default;
 };
@@ -74,7 +75,8 @@ class DirectPlacement {
   int support_;
 };
 
-/// OpenCV's geometry: two samples, however much it shrinks.
+/// OpenCV's geometry: two samples, however much it shrinks. Where it is asked for areas and the
+/// image grows, it takes two as well, at other places.
 class OpencvPlacement {
  public:
   explicit OpencvPlacement(const Axis& axis);
@@ -93,7 +95,38 @@ class OpencvPlacement {
 
  private:
   int in_size_;
+  double inverse_;
   double scale_;
+  bool by_area_;
+};
+
+/// OpenCV's geometry for areas: the samples that an output covers, in part or whole.
+class OpencvAreas {
+ public:
+  /// `is_whole` says that samples are counted rather than weighted, along both axes.
+  OpencvAreas(const Axis& axis, bool is_whole);
+
+  /// At least one sample.
+  Span list(int output) const;
+
+  /// How much of the output is in this one of its samples.
+  float weight(int output, int sample) const;
+
+ private:
+  /// Where an output begins and ends, how much of it lies in the image, and the samples that it
+  /// covers whole.
+  struct Cell {
+    double begin;
+    double end;
+    double size;
+    int first;
+    int last;  // behind them
+  };
+  Cell cell(int output) const;
+
+  int in_size_;
+  double scale_;
+  bool is_whole_;
 };
 
 /// Each output is one sample: no filter applies, or Pillow skips the pass.

@@ -1,5 +1,6 @@
 #include "kernels/resample.h"
 
+#include "kernels/resample/opencv_area.h"
 #include "kernels/resample/opencv_linear.h"
 #include "kernels/resample/sinks.h"
 
@@ -12,18 +13,23 @@ SourceBox box_of(const ResizeSpec& spec) {
   return spec.box.value_or(whole);
 }
 
+bool is_area(const ResizeSpec& spec) {
+  return spec.weights == Weights::opencv && spec.filter == Filter::box &&
+         spec.out_height <= spec.in_height && spec.out_width <= spec.in_width;
+}
+
 Axis column_axis(const ResizeSpec& spec) {
   const SourceBox box = box_of(spec);
   return {spec.in_width,    box.left,          box.right,   spec.out_width,
           spec.window.left, spec.window.width, spec.filter, spec.flip_horizontal,
-          spec.weights};
+          spec.weights,     is_area(spec)};
 }
 
 // Mirroring from top to bottom is left to the addresses of the output rows.
 Axis row_axis(const ResizeSpec& spec) {
   const SourceBox box = box_of(spec);
   return {spec.in_height,     box.top,     box.bottom, spec.out_height, spec.window.top,
-          spec.window.height, spec.filter, false,      spec.weights};
+          spec.window.height, spec.filter, false,      spec.weights,    is_area(spec)};
 }
 
 void prepare_tables(ResampleJob& job, const TableKey& key) {
@@ -41,6 +47,7 @@ struct ResampleState {
   HorizontalFirst horizontal_first{job};
   VerticalFirst vertical_first{job};
   OpencvLinear opencv_linear;
+  OpencvArea opencv_area;
 };
 
 Region needed_input(const ResizeSpec& spec) {
@@ -51,7 +58,11 @@ Region needed_input(const ResizeSpec& spec) {
 
 RowSink& begin_resample(ResampleScratch& scratch, const ResizeSpec& spec, const Output& output) {
   ResampleState& state = scratch.state();
-  if (spec.weights == Weights::opencv && spec.filter == Filter::bilinear) {
+  if (is_area(spec)) {
+    state.opencv_area.begin(column_axis(spec), row_axis(spec), spec, output);
+    return state.opencv_area;
+  }
+  if (spec.weights == Weights::opencv && spec.filter != Filter::nearest) {
     state.opencv_linear.begin(column_axis(spec), row_axis(spec), spec, output);
     return state.opencv_linear;
   }

@@ -12,7 +12,8 @@
 | pixel_access.py | pixels as Pillow keeps them |
 | tensor.py, spec.py | one that is a tensor to everybody, and how its values are made |
 | array.py, array_index.py | one that is NumPy's array to everybody, and parts of it |
-| array_operators.py, array_memory.py | its operators, and memory for its values |
+| array_base.py, array_memory.py | what others may know of it, and how they get its values |
+| array_operators.py | its operators |
 | values.py | what arithmetic makes of an image's levels |
 | family.py | arrays and tensors that share memory |
 | array_functions.py, tensor_functions.py | what NumPy's and torch's functions do to them |

@@ -1,106 +1,57 @@
-"""An array to everybody, whose values nobody has computed yet.
-
-It is no array of NumPy's: there is no memory that others could read by mistake. Code in C asks it
-for one, by the protocols that NumPy has for that, and gets the values, computed then; or refuses
-it, and then the batch is asked for again with ordinary images.
-"""
+"""An array to everybody, whose values nobody has computed yet: what is remembered of it."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from penstock.deferring.array_index import Strides, ordered_strides, read_index
-from penstock.deferring.array_memory import Place, laid_out
+from penstock.deferring.array_base import ArrayBase, settled
+from penstock.deferring.array_index import Strides, axes_after, ordered_strides, read_index
 from penstock.deferring.array_operators import operators
-from penstock.deferring.carry_out import carry_out
 from penstock.deferring.chain import Chain
-from penstock.deferring.counts import counts_here, note_early
-from penstock.deferring.family import Member, as_it_is
-from penstock.deferring.spec import Spec
+from penstock.deferring.family import as_it_is
 from penstock.deferring.values import (
-    FLOATS,
     Values,
     calculated,
     calculated_in_place,
-    is_levels,
+    clipped,
     read_operand,
 )
 
-Array = npt.NDArray[Any]
-
-_BYTES = np.dtype(np.uint8)
-_OURS = frozenset(
-    {"_chain", "_values", "_blue_first", "_axes", "_shape", "_strides", "_had", "_family", "_view"}
-)
 _MOVED = {"hwc": "chw", "chw": "hwc"}
 
 
-class DeferredArray(Member):
+class DeferredArray(ArrayBase):
     """An RGB or gray image, or a part of it, as bytes or floats.
 
     `axes` are "hwc", "chw" or "hw" for gray; of three channels, red or blue comes first.
     """
 
-    __slots__ = (*sorted(_OURS), "__weakref__")
-
-    _chain: Chain
-    _values: Values
-    _blue_first: bool
-    _axes: str
-    _shape: tuple[int, ...]
-    _strides: Strides
-    _had: Array | None
+    __slots__ = ()
 
     # ---- how it is made ----
 
     @staticmethod
     def of_chain(
-        chain: Chain, values: Values, *, blue_first: bool = False, axes: str = "hwc"
+        chain: Chain,
+        values: Values,
+        *,
+        blue_first: bool = False,
+        axes: str = "hwc",
+        is_fixed: bool = False,
     ) -> DeferredArray:
-        """An array with memory of its own."""
+        """An array with memory of its own; nobody may write into one that is fixed."""
         shape: tuple[int, ...] = chain.height, chain.width
         if axes == "hwc":
             shape = *shape, values.channels
         elif axes == "chw":
             shape = values.channels, *shape
         strides = ordered_strides(shape, values.dtype.itemsize)
-        return _made(chain, values, blue_first, axes, shape, strides)
-
-    @property  # type: ignore[misc]  # nobody gives it another one
-    def __class__(self) -> Any:
-        return np.ndarray
-
-    @property
-    def chain(self) -> Chain | None:
-        """How its levels are made, unless somebody has had its values."""
-        return self._chain if self._had is None else None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether nobody has had its values yet."""
-        return self._had is None
-
-    @property
-    def axes(self) -> str:
-        """What its axes are."""
-        return self._axes
-
-    @property
-    def spec(self) -> Spec:
-        """How its values are made of the levels."""
-        values = None if is_levels(self._values) else self._values
-        return Spec(
-            channels=self._values.channels,
-            values=values,
-            blue_first=self._blue_first,
-            layout=self._axes,
-        )
+        return _made(chain, values, blue_first, axes, shape, strides, is_fixed)
 
     def with_chain(self, chain: Chain) -> DeferredArray:
         """The same of other pixels, in memory of its own."""
@@ -141,6 +92,7 @@ class DeferredArray(Member):
             self._values,
             blue_first=self._blue_first,
             axes=self._axes,
+            is_fixed=self._is_fixed,
         )
 
     @property
@@ -151,11 +103,6 @@ class DeferredArray(Member):
         first, _, last = self._strides
         is_ordered = abs(first) > abs(last)
         return self._axes if is_ordered else _MOVED[self._axes]
-
-    @property
-    def is_ordered(self) -> bool:
-        """Whether its memory is that of a new array."""
-        return self._strides == ordered_strides(self._shape, self._values.dtype.itemsize)
 
     @property
     def is_dense(self) -> bool:
@@ -175,14 +122,16 @@ class DeferredArray(Member):
             _MOVED[self._axes],
             tuple(self._shape[axis] for axis in order),
             tuple(self._strides[axis] for axis in order),
+            self._is_fixed,
         )
         view.join(self, lambda values: values.transpose(order))
         return view
 
     def part(self, key: Any) -> DeferredArray | None:
         """The view that an index gives; None for what cannot be remembered."""
-        if key is None and self._axes == "hw":
-            return self._with_one_channel()
+        axes = axes_after(key) if self._axes == "hw" else ""
+        if axes:
+            return self._with_one_channel(key, axes)
         found = read_index(key, self._axes, self._shape, self._strides)
         if found is None:
             return None
@@ -193,95 +142,21 @@ class DeferredArray(Member):
             self._axes,
             found.shape,
             found.strides,
+            self._is_fixed,
         )
         view.join(self, operator.itemgetter(key))
         return view
 
-    def _with_one_channel(self) -> DeferredArray:
-        """The view of a gray image with an axis for its channel."""
-        shape, strides = (1, *self._shape), (0, *self._strides)
-        view = _made(self._chain, self._values, self._blue_first, "chw", shape, strides)
-        view.join(self, operator.itemgetter(None))
+    def _with_one_channel(self, key: Any, axes: str) -> DeferredArray:
+        """The view of a gray image with an axis for its channel, first or last."""
+        is_first = axes == "chw"
+        shape = (1, *self._shape) if is_first else (*self._shape, 1)
+        strides = (0, *self._strides) if is_first else (*self._strides, 0)
+        view = _made(
+            self._chain, self._values, self._blue_first, axes, shape, strides, self._is_fixed
+        )
+        view.join(self, operator.itemgetter(key))
         return view
-
-    # ---- its values ----
-
-    def values(self) -> Array:
-        """The array itself, computed now at the latest."""
-        if self._had is None:
-            note_early()
-            try:
-                if self._family is None or self._family.is_alone:
-                    self.settle(laid_out(self.computed(), self._strides))
-                else:
-                    self._family.settle()
-            except Exception as error:
-                counts = counts_here()
-                if counts is not None:
-                    counts.error = error  # not for the user's code to swallow unseen
-                raise
-        return self._had  # type: ignore[return-value]  # settled by now
-
-    def settle(self, values: Array) -> Array:
-        """Be these values from now on."""
-        self._had = values
-        return values
-
-    def computed(self) -> Array:
-        """The values in an array that nobody has; it stays as it is."""
-        place = Place(self)
-        carry_out([place.job()], threads=1)
-        return place.array()
-
-    # ---- what is known without values ----
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """As NumPy has it."""
-        return self._shape if self._had is None else self._had.shape
-
-    @property
-    def dtype(self) -> Any:
-        """As NumPy has it."""
-        return self._values.dtype if self._had is None else self._had.dtype
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """As NumPy would have them."""
-        return self._strides if self._had is None else self._had.strides
-
-    @property
-    def ndim(self) -> int:
-        """As NumPy has it."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """As NumPy has it."""
-        return int(np.prod(self.shape))
-
-    @property
-    def itemsize(self) -> int:
-        """As NumPy has it."""
-        return int(self.dtype.itemsize)
-
-    @property
-    def nbytes(self) -> int:
-        """As NumPy has it."""
-        return self.size * self.itemsize
-
-    @property
-    def flags(self) -> Any:
-        """As NumPy would have them."""
-        if self._had is not None:
-            return self._had.flags
-        if self._family is None and self.is_ordered:
-            return np.empty(self._shape, self.dtype).flags
-        blank = np.empty(1, self.dtype)
-        return np.lib.stride_tricks.as_strided(blank, self._shape, self._strides).flags
-
-    def __len__(self) -> int:
-        return self.shape[0]
 
     # ---- what is remembered ----
 
@@ -305,14 +180,14 @@ class DeferredArray(Member):
         return self.values().transpose(*axes)
 
     def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
-        """Remember bytes as floats."""
+        """Remember another type of numbers."""
         is_plain = self._had is None and not args and not kwargs.keys() - {"copy"}
         wanted = _dtype_of(dtype) if is_plain else None
         if wanted is None:
             return self.values().astype(dtype, *args, **kwargs)
         if wanted == self.dtype:
             return self.with_values(self._values) if kwargs.get("copy", True) is True else self
-        values = self._values.cast(wanted) if wanted in FLOATS else None
+        values = self._values.cast(wanted)
         return self.values().astype(dtype, **kwargs) if values is None else self.with_values(values)
 
     def copy(self, *args: Any, **kwargs: Any) -> Any:
@@ -339,9 +214,22 @@ class DeferredArray(Member):
         values = calculated(self._values, name, ufunc, operand, is_first=is_first)
         return None if values is None else self.with_values(values)
 
+    def within(self, least: Any, most: Any) -> Any:
+        """Remember that values end at two numbers; None for others."""
+        limits = [read_operand(one, "", self._values.channels) for one in (least, most)]
+        if self._had is not None or None in limits:
+            return None
+        values = clipped(self._values, *limits)  # type: ignore[arg-type]  # none is None
+        return None if values is None else self.with_values(values)
+
+    def clip(self, *args: Any, **kwargs: Any) -> Any:
+        """Remember that values end at two numbers."""
+        done = self.within(*args) if len(args) == 2 and not kwargs else None
+        return self.values().clip(*settled(args), **settled(kwargs)) if done is None else done
+
     def change(self, ufunc: np.ufunc, other: Any) -> bool:
         """Remember arithmetic in place; false if that cannot be."""
-        if self._had is not None or not self.is_alone:
+        if self._had is not None or self._is_fixed or not self.is_alone:
             return False
         operand = read_operand(other, self._axes, self._values.channels)
         values = None if operand is None else calculated_in_place(self._values, ufunc, operand)
@@ -351,20 +239,7 @@ class DeferredArray(Member):
         self._values = values
         return True
 
-    # ---- everything else ----
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        had = self.values()
-        if copy:
-            return np.array(had, dtype)
-        return had if dtype is None or dtype == had.dtype else had.astype(dtype)
-
-    @property
-    def __array_interface__(self) -> dict[str, Any]:
-        return self.values().__array_interface__
-
-    def __buffer__(self, flags: int) -> memoryview:
-        return memoryview(self.values())  # type: ignore[arg-type]  # NumPy's arrays are buffers
+    # ---- functions of NumPy's ----
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__" and not kwargs and len(inputs) == 2:
@@ -388,38 +263,8 @@ class DeferredArray(Member):
                 return done
         return func(*settled(args), **settled(kwargs))
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.values())
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return self.values().__reduce_ex__(protocol)
-
-    def __getattr__(self, name: str) -> Any:
-        if name in _OURS or not hasattr(np.ndarray, name):
-            raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
-        return getattr(self.values(), name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in _OURS:
-            object.__setattr__(self, name, value)
-        else:
-            setattr(self.values(), name, value)
-
-    __hash__ = None  # type: ignore[assignment]  # as NumPy's
-
 
 EXACT = frozenset([np.add, np.subtract, np.multiply, np.divide])  # the same in any order and place
-
-
-def settled(value: Any) -> Any:
-    """The same with ordinary arrays, in containers of Python's own as well."""
-    if isinstance(value, DeferredArray):
-        return value.values()
-    if type(value) in (tuple, list):
-        return type(value)(map(settled, value))
-    if type(value) is dict:
-        return {name: settled(one) for name, one in value.items()}
-    return value
 
 
 def _made(
@@ -429,6 +274,7 @@ def _made(
     axes: str,
     shape: tuple[int, ...],
     strides: Strides,
+    is_fixed: bool,
 ) -> DeferredArray:
     made = DeferredArray()
     put = object.__setattr__
@@ -438,6 +284,7 @@ def _made(
     put(made, "_axes", axes)
     put(made, "_shape", shape)
     put(made, "_strides", strides)
+    put(made, "_is_fixed", is_fixed)
     put(made, "_had", None)
     put(made, "_family", None)
     put(made, "_view", as_it_is)
@@ -455,5 +302,5 @@ def _dtype_of(given: Any) -> Any:
         return None
 
 
-for _name, _method in operators(settled).items():
+for _name, _method in operators().items():
     setattr(DeferredArray, _name, _method)

@@ -38,6 +38,11 @@ def _flipud(m: Any) -> Any:
     return m[::-1]
 
 
+def _rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> Any:
+    is_half = isinstance(m, DeferredArray) and type(k) is int and k % 4 == 2
+    return m[::-1, ::-1] if is_half and tuple(axes) == (0, 1) and m.axes[:2] == "hw" else None
+
+
 def _transpose(a: Any, axes: Any = None) -> Any:
     is_known = isinstance(a, DeferredArray) and isinstance(axes, (list, tuple))
     return a.transpose(axes) if is_known else None
@@ -65,8 +70,19 @@ def _atleast_3d(*arys: Any) -> Any:
 
 
 def _expand_dims(a: Any, axis: Any) -> Any:
-    is_known = isinstance(a, DeferredArray) and type(axis) is int and axis == 0
-    return a[None] if is_known else None
+    if not isinstance(a, DeferredArray) or type(axis) is not int:
+        return None
+    if axis == 0:
+        return a[None]
+    return a[..., None] if axis in (-1, a.ndim) else None
+
+
+def _rollaxis(a: Any, axis: Any, start: Any = 0) -> Any:
+    return _moveaxis(a, axis, start)
+
+
+def _clip(a: Any, a_min: Any = None, a_max: Any = None, **others: Any) -> Any:
+    return None if others or not isinstance(a, DeferredArray) else a.within(a_min, a_max)
 
 
 REMEMBERED: dict[Any, Function] = {
@@ -76,11 +92,14 @@ REMEMBERED: dict[Any, Function] = {
     np.flip: _flip,
     np.fliplr: _fliplr,
     np.flipud: _flipud,
+    np.rot90: _rot90,
     np.transpose: _transpose,
     np.moveaxis: _moveaxis,
     np.copy: _copy,
     np.atleast_3d: _atleast_3d,
     np.expand_dims: _expand_dims,
+    np.rollaxis: _rollaxis,
+    np.clip: _clip,
 }
 
 
@@ -103,24 +122,25 @@ def _wrap(original: Function, attempt: Function) -> Function:
         if kind is DeferredArray:
             done = attempt(*args, **kwargs) if args[0].is_open else None
             return original(args[0].values(), *args[1:], **kwargs) if done is None else done
-        if kind is DeferredImage and attempt is _array:
-            done = _array_of_image(*args, **kwargs)
+        if kind is DeferredImage:
+            seen = _seen_as_array(args[0])
+            done = None if seen is None else attempt(seen, *args[1:], **kwargs)
             if done is not None:
+                args[0].load()  # as Pillow has by then
                 return done
         return original(*args, **kwargs)
 
     return wrapper
 
 
-def _array_of_image(image: DeferredImage, dtype: Any = None, **kwargs: Any) -> Any:
-    """A copy of an image as an array; what is no copy could not be written to."""
+def _seen_as_array(image: DeferredImage) -> DeferredArray | None:
+    """An image as an array, whose memory is Pillow's: nobody may write into it."""
     chain = image.chain
-    if chain is None or kwargs or image.mode not in CHANNELS:
+    if chain is None or image.mode not in CHANNELS:
         return None
-    image.load()  # as Pillow has by then
     channels = CHANNELS[image.mode]
-    made = DeferredArray.of_chain(chain, levels_as(channels), axes="hw" if channels == 1 else "hwc")
-    return made if dtype is None else made.astype(dtype)
+    axes = "hw" if channels == 1 else "hwc"
+    return DeferredArray.of_chain(chain, levels_as(channels), axes=axes, is_fixed=True)
 
 
 def _array(a: Any, dtype: Any = None, **kwargs: Any) -> Any:

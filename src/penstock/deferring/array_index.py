@@ -11,6 +11,9 @@ Strides: TypeAlias = tuple[int, ...]
 
 _ALL = (slice(None),) * 3
 _GRAY_AXES = 2
+_EACH = slice(None)
+_CHANNEL_FIRST = [(None,), (None, ...), (None, _EACH, _EACH)]
+_CHANNEL_LAST = [(..., None), (_EACH, _EACH, None)]
 
 
 class Part(NamedTuple):
@@ -41,6 +44,13 @@ def ordered_strides(shape: tuple[int, ...], itemsize: int) -> Strides:
     if len(shape) == _GRAY_AXES:
         return inner, itemsize
     return inner * shape[1], inner, itemsize
+
+
+def axes_after(key: Any) -> str:
+    """The axes of a gray image after an index that only adds one for its channel; or nothing."""
+    if key is None or (type(key) is tuple and key in _CHANNEL_FIRST):
+        return "chw"
+    return "hwc" if type(key) is tuple and key in _CHANNEL_LAST else ""
 
 
 def read_index(key: Any, axes: str, shape: tuple[int, ...], strides: Strides) -> Part | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-Settle = Callable[[Any], Any]  # gives ordinary arrays for ours
+from penstock.deferring.array_base import settled
 
 _ARITHMETIC = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide}
 _OTHERS = (*("floordiv", "mod", "divmod", "pow", "lshift", "rshift", "and", "xor", "or", "matmul"),)
@@ -24,19 +24,19 @@ _ALONE = (
 )
 
 
-def operators(settled: Settle) -> dict[str, Callable[..., Any]]:
+def operators() -> dict[str, Callable[..., Any]]:
     """Return the methods of all operators, by their names."""
     methods: dict[str, Callable[..., Any]] = {}
     for name, ufunc in _ARITHMETIC.items():
-        methods |= _arithmetic(name, ufunc, settled)
+        methods |= _arithmetic(name, ufunc)
     names = [*_OTHERS, *(f"r{name}" for name in _OTHERS), *_COMPARED, *_ALONE]
-    methods |= {f"__{name}__": _by_values(f"__{name}__", settled) for name in names}
-    methods |= {f"__i{name}__": _here_by_values(name, settled) for name in _IN_PLACE}
-    methods["__format__"] = _by_values("__format__", settled)
+    methods |= {f"__{name}__": _by_values(f"__{name}__") for name in names}
+    methods |= {f"__i{name}__": _here_by_values(name) for name in _IN_PLACE}
+    methods["__format__"] = _by_values("__format__")
     return methods
 
 
-def _arithmetic(name: str, ufunc: np.ufunc, settled: Settle) -> dict[str, Callable[..., Any]]:
+def _arithmetic(name: str, ufunc: np.ufunc) -> dict[str, Callable[..., Any]]:
     plain, mirrored = getattr(np.ndarray, f"__{name}__"), getattr(np.ndarray, f"__r{name}__")
     in_place = getattr(operator, f"i{name}")
 
@@ -56,14 +56,14 @@ def _arithmetic(name: str, ufunc: np.ufunc, settled: Settle) -> dict[str, Callab
     return {f"__{name}__": forward, f"__r{name}__": backward, f"__i{name}__": here}
 
 
-def _by_values(name: str, settled: Settle) -> Callable[..., Any]:
+def _by_values(name: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any) -> Any:
         return getattr(self.values(), name)(*settled(args))
 
     return method
 
 
-def _here_by_values(name: str, settled: Settle) -> Callable[..., Any]:
+def _here_by_values(name: str) -> Callable[..., Any]:
     in_place = getattr(operator, f"i{name}")
 
     def method(self: Any, other: Any) -> Any:

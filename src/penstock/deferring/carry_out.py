@@ -46,14 +46,17 @@ def pixels_of(chain: Chain) -> Pixels:
     """Compute one chain alone."""
     if chain.pixels is not None:
         return chain.pixels
-    chain = _from_whole(chain)
+    chain = from_whole(chain)
     pixels = np.empty((chain.height, chain.width, 3), dtype=np.uint8)
     carry_out([Job(chain, pixels)], threads=1)
     return pixels
 
 
-def _from_whole(chain: Chain) -> Chain:
-    """The chain from decoded pixels, if more of its file is asked for than it has."""
+def from_whole(chain: Chain) -> Chain:
+    """The chain from decoded pixels, if more of its file is asked for than it has.
+
+    For those whose pixels are needed at once, one after the other.
+    """
     file, counts = chain.source, counts_here()
     if counts is None or not isinstance(file, JpegFile):
         return chain

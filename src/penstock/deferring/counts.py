@@ -17,6 +17,7 @@ _CALLS = frozenset({"forward", "transform", "__call__"})
 _NOT_THEMSELVES = ("torch.", "torchvision.transforms.v2._utils")  # they call for others
 _LIBRARIES = (
     *("PIL.", "torchvision.", "torch.", "numpy.", "albumentations.", "albucore.", "timm.", "cv2."),
+    "imageio.",
 )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from penstock._core import PadMode, Weights
+from penstock._core import Effect, PadMode, Weights
 from penstock.deferring.array import DeferredArray
 from penstock.deferring.chain import Chain
 from penstock.deferring.values import levels_as
@@ -27,6 +27,13 @@ _IN_PLACE = ("hwc", "hw")  # axes, as OpenCV has them
 _FILTERS = {
     cv2.INTER_LINEAR: InterpolationMode.BILINEAR.pillow_filter,
     cv2.INTER_NEAREST: InterpolationMode.NEAREST.pillow_filter,
+    cv2.INTER_AREA: InterpolationMode.BOX.pillow_filter,
+}
+_MOST_AREA_PX = 1 << 15  # for one: sums of so many levels are exact in single precision
+_GRAYS = {cv2.COLOR_BGR2GRAY: True, cv2.COLOR_RGB2GRAY: False}  # whether blue comes first
+_TURNS = {  # whether the order of rows, and that of columns, is turned round once they are swapped
+    cv2.ROTATE_90_CLOCKWISE: (True, False),
+    cv2.ROTATE_90_COUNTERCLOCKWISE: (False, True),
 }
 _BORDERS = {
     cv2.BORDER_CONSTANT: PadMode.CONSTANT,
@@ -37,27 +44,39 @@ _BORDERS = {
 
 
 class Change:
-    """A function of OpenCV's: one that returns None for what cannot be remembered."""
+    """A function of OpenCV's: one that returns None for what cannot be remembered.
+
+    Calls are of several kinds, such as filters, which are tried each for itself.
+    """
 
     def __init__(
-        self, original: Function, change: Function, trials: Sequence[tuple[Any, ...]]
+        self,
+        original: Function,
+        change: Function,
+        trials: Sequence[tuple[Any, ...]],
+        kind_of: Function = lambda *_args, **_kwargs: None,
     ) -> None:
         self._original = original
         self._change = change
         self._trials = trials
-        self._agrees: bool | None = None
+        self._kind_of = kind_of
+        self._agrees: dict[Any, bool] = {}
 
     def __call__(self, given: DeferredArray, *args: Any, **kwargs: Any) -> DeferredArray | None:
         """Return an array that is not computed yet, or None."""
         if given.axes not in _IN_PLACE:
             return None
-        if self._agrees is None:
-            self._agrees = all(map(self._is_same, self._trials))
         try:
-            done = self._change(given, *args, **kwargs) if self._agrees else None
+            done = self._change(given, *args, **kwargs)
         except TypeError:  # of arguments that it does not know: OpenCV says what it thinks of them
             return None
-        return done
+        return done if done is None or self._agrees_on(self._kind_of(*args, **kwargs)) else None
+
+    def _agrees_on(self, kind: Any) -> bool:
+        if kind not in self._agrees:
+            trials = [args for args in self._trials if self._kind_of(*args) == kind]
+            self._agrees[kind] = all(map(self._is_same, trials))
+        return self._agrees[kind]
 
     def _is_same(self, args: tuple[Any, ...]) -> bool:
         for pixels in _tried():
@@ -87,7 +106,9 @@ def _resize(
     fy: Any = 0,
     interpolation: Any = cv2.INTER_LINEAR,
 ) -> DeferredArray | None:
-    del fx, fy  # of no effect where a size is given
+    chain: Any = given.chain
+    if dsize is None or dsize in ((0, 0), [0, 0]):
+        dsize = _size_by_factors(chain, fx, fy)
     is_pair = isinstance(dsize, (tuple, list)) and len(dsize) == 2
     number = _FILTERS.get(interpolation) if isinstance(interpolation, int) else None
     if not is_pair or dst is not None or number is None or not is_levels_of(given):
@@ -95,10 +116,20 @@ def _resize(
     width, height = dsize
     if not all(_is_whole(side) and 0 < side < _LONGEST_SIDE for side in (width, height)):
         return None
-    chain: Any = given.chain
     if (height, width) == (chain.height, chain.width):
         return given.again()
+    if chain.height * chain.width > _MOST_AREA_PX * height * width:
+        return None
     return given.with_chain(chain.resize(int(height), int(width), number, int(Weights.OPENCV)))
+
+
+def _size_by_factors(chain: Chain, fx: Any, fy: Any) -> tuple[int, int] | None:
+    """The size that factors lead to, if they are just what this size says: OpenCV heeds both."""
+    if not all(isinstance(one, (int, float)) and 0 < one < _LONGEST_SIDE for one in (fx, fy)):
+        return None
+    width, height = round(chain.width * fx), round(chain.height * fy)
+    are_exact = width / chain.width == fx and height / chain.height == fy
+    return (width, height) if are_exact else None
 
 
 def is_levels_of(given: DeferredArray) -> bool:
@@ -115,9 +146,16 @@ def _cvt_color(given: DeferredArray, code: Any, dst: Any = None) -> DeferredArra
         return None
     if given.axes == "hwc" and code == cv2.COLOR_BGR2RGB:  # which is the other way around as well
         return given.turned()
-    if given.axes == "hw" and code == cv2.COLOR_GRAY2BGR and is_levels_of(given):
-        chain: Any = given.chain
+    if not is_levels_of(given):
+        return None
+    chain: Any = given.chain
+    if given.axes == "hw" and code == cv2.COLOR_GRAY2BGR:
         return DeferredArray.of_chain(chain, levels_as(_COLOURS))
+    if given.axes == "hwc" and given.shape[2] == _COLOURS and code in _GRAYS:
+        if _GRAYS[code] != given.spec.blue_first:
+            chain = chain.apply(Effect.PERMUTE_CHANNELS, (2.0, 1.0, 0.0))
+        gray = chain.apply(Effect.OPENCV_GRAYSCALE)
+        return DeferredArray.of_chain(gray, levels_as(1), axes="hw")
     return None
 
 
@@ -129,10 +167,18 @@ def _flip(given: DeferredArray, flipCode: Any, dst: Any = None) -> DeferredArray
 
 
 def _rotate(given: DeferredArray, rotateCode: Any, dst: Any = None) -> DeferredArray | None:  # noqa: N803 (the same)
-    if dst is not None or rotateCode != cv2.ROTATE_180:
-        return None
     chain: Any = given.chain
-    return given.with_chain(chain.flip(horizontal=True, vertical=True))
+    if dst is not None or type(rotateCode) is not int:
+        return None
+    if rotateCode == cv2.ROTATE_180:
+        return given.with_chain(chain.flip(horizontal=True, vertical=True))
+    turn = _TURNS.get(rotateCode)
+    return None if turn is None else given.with_chain(chain.turn(*turn))
+
+
+def _transpose(given: DeferredArray, dst: Any = None) -> DeferredArray | None:
+    chain: Any = given.chain
+    return None if dst is not None else given.with_chain(chain.turn(False, False))
 
 
 def _border(
@@ -179,8 +225,17 @@ def _colour(value: Any, given: DeferredArray) -> tuple[int, ...] | None:
     return tuple(three[::-1] if given.spec.blue_first else three)
 
 
+def _filter_of(*args: Any, interpolation: Any = cv2.INTER_LINEAR, **_: Any) -> Any:
+    return args[4] if len(args) > 4 else interpolation
+
+
+def _code_of(code: Any, *_args: Any, **_kwargs: Any) -> Any:
+    return code
+
+
 _SIZES = ((7, 12), (40, 23), (5, 3), (24, 32), (20, 14), (41, 29), (100, 1), (6, 1))
 _RESIZES = [(size, None, 0, 0, number) for size in _SIZES for number in _FILTERS]
+_COLOURINGS = [(code,) for code in (cv2.COLOR_BGR2RGB, *_GRAYS)]
 _FRAMES: list[tuple[Any, ...]] = [
     (3, 1, 0, 2, cv2.BORDER_CONSTANT, None, (9, 80, 7)),
     (1, 1, 2, 0, cv2.BORDER_CONSTANT, None, 5),
@@ -188,9 +243,10 @@ _FRAMES: list[tuple[Any, ...]] = [
 ]
 
 CHANGES: dict[str, Function] = {
-    "resize": Change(cv2.resize, _resize, _RESIZES),
-    "cvtColor": Change(cv2.cvtColor, _cvt_color, [(cv2.COLOR_BGR2RGB,)]),
+    "resize": Change(cv2.resize, _resize, _RESIZES, _filter_of),
+    "cvtColor": Change(cv2.cvtColor, _cvt_color, _COLOURINGS, _code_of),
     "flip": Change(cv2.flip, _flip, [(0,), (1,), (-1,)]),
-    "rotate": Change(cv2.rotate, _rotate, [(cv2.ROTATE_180,)]),
+    "rotate": Change(cv2.rotate, _rotate, [(cv2.ROTATE_180,), *((one,) for one in _TURNS)]),
+    "transpose": Change(cv2.transpose, _transpose, [()]),
     "copyMakeBorder": Change(cv2.copyMakeBorder, _border, _FRAMES),
 }

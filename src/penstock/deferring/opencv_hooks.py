@@ -16,7 +16,8 @@ from typing import Any
 import cv2
 import numpy as np
 
-from penstock.deferring.array import DeferredArray, settled
+from penstock.deferring.array import DeferredArray
+from penstock.deferring.array_base import settled
 from penstock.deferring.chain import Chain
 from penstock.deferring.counts import counts_here
 from penstock.deferring.opencv_changes import CHANGES
@@ -31,6 +32,8 @@ Function = Callable[..., Any]
 
 # How an image lies in the file, as EXIF counts: mirrored left to right, top to bottom.
 _MIRRORS = {1: (False, False), 2: (True, False), 3: (True, True), 4: (False, True)}
+# Or on its side: whether the order of rows, and that of columns, is turned round.
+_TURNS = {5: (False, False), 6: (True, False), 7: (True, True), 8: (False, True)}
 _AS_IT_LIES = cv2.IMREAD_IGNORE_ORIENTATION
 _RGB = getattr(cv2, "IMREAD_COLOR_RGB", cv2.IMREAD_COLOR)
 _known: set[int] = set()  # what flags are remembered
@@ -132,17 +135,16 @@ def _opened(data: bytes, name: str, flags: int) -> DeferredArray | None:
     file, mode = found
     is_unchanged = flags == cv2.IMREAD_UNCHANGED
     is_upright = is_unchanged or bool(flags & _AS_IT_LIES)
-    mirrors = (False, False) if is_upright else _MIRRORS.get(file.orientation)
-    if mirrors is None:
-        counts.deferred -= 1  # type: ignore[union-attr]  # there are some
-        counts.ordinary["a photo that OpenCV turns"] += 1  # type: ignore[union-attr]  # the same
-        return None
+    orientation = 1 if is_upright else file.orientation
     kind = flags if is_unchanged else flags & ~_AS_IT_LIES
     is_gray = kind == cv2.IMREAD_GRAYSCALE or (is_unchanged and mode == "L")
     file.luma_alone = is_gray and mode != "L"
     chain = Chain.of_file(file)
-    if any(mirrors):
-        chain = chain.flip(horizontal=mirrors[0], vertical=mirrors[1])
+    if orientation in _TURNS:
+        chain = chain.turn(*_TURNS[orientation])
+    else:
+        horizontal, vertical = _MIRRORS.get(orientation, (False, False))
+        chain = chain.flip(horizontal=horizontal, vertical=vertical)
     if is_gray:
         return DeferredArray.of_chain(chain, levels_as(1), axes="hw")
     is_rgb = kind == _RGB and kind != cv2.IMREAD_COLOR

@@ -46,7 +46,7 @@ def _made_of(
     images, arrays, groups = _found_in(samples)
     rooms = [(image, room) for image in images if (room := _room_for(image)) is not None]
     jobs = [Job(image.chain, room) for image, room in rooms if image.chain is not None]
-    places = [(array, Place(array)) for array in arrays]
+    places = [(array, Place(array, array.chain)) for array in arrays if array.chain is not None]
     jobs += [place.job() for _, place in places]
     batches = [(members, Batch(members, lender)) for members in groups.values()]
     for _, batch in batches:
@@ -109,7 +109,7 @@ def _found_in(
                 continue
             elif isinstance(value, DeferredArray):
                 arrays.append(value)
-            elif value.spec.is_native:
+            else:
                 key = (path, *value.key)
                 groups[key].append(value)
     return images, arrays, groups

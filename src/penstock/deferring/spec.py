@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from penstock._core import Element, Format
-from penstock.deferring.values import FLOATS, Guess, Values, levels_as
+from penstock.deferring.values import TYPES, Guess, Values, levels_as
 
 _TO_UNIT_RANGE = float(np.float32(1.0 / 255.0))
 _NO_MEAN, _NO_STD = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
@@ -36,7 +36,7 @@ class Spec(NamedTuple):
     def dtype(self) -> torch.dtype:
         """The type of the values."""
         if self.values is not None:
-            return _DTYPES[self.values.dtype]
+            return TYPES[self.values.dtype]
         return torch.float32 if self.is_float else torch.uint8
 
     @property
@@ -53,8 +53,8 @@ class Spec(NamedTuple):
 
     @property
     def is_native(self) -> bool:
-        """Whether the core writes such values."""
-        return self.dtype != torch.float64
+        """Whether the core writes such values; of others it writes the levels, to be looked up."""
+        return self.values is None or self.values.dtype in _ELEMENTS
 
     def levels(self) -> Spec:
         """The levels alone, in the same order of axes and channels."""
@@ -99,7 +99,10 @@ class Spec(NamedTuple):
         return self._replace(mean=_singles(mean), std=_singles(std), is_normalised=True)
 
 
-_DTYPES = {np.dtype(np.uint8): torch.uint8, FLOATS[0]: torch.float32, FLOATS[1]: torch.float64}
+_ELEMENTS = {
+    np.dtype(np.float16): Element.FLOAT16,
+    np.dtype(np.float32): Element.FLOAT32,
+}
 
 
 def _singles(numbers: tuple[float, ...]) -> tuple[float, ...]:
@@ -109,15 +112,16 @@ def _singles(numbers: tuple[float, ...]) -> tuple[float, ...]:
 
 @lru_cache(maxsize=64)
 def _format(spec: Spec) -> Format:
-    order = "hwc" if spec.layout == "hwc" else "chw"
+    order = "hwc" if spec.layout == "hwc" and spec.channels > 1 else "chw"  # of one, both are one
     if spec.values is None:
         element = Element.FLOAT32 if spec.is_float else Element.UINT8
         scale, divisor, mean, std = spec.scale, spec.divisor, spec.mean, spec.std
         table = None
     else:
-        element = Element.FLOAT32
+        element = _ELEMENTS[spec.values.dtype]
         scale, divisor, mean, std = spec.values.guess
-        table = np.ascontiguousarray(np.broadcast_to(spec.values.table, (3, 256)))
+        three = np.broadcast_to(spec.values.table, (3, 256))
+        table = np.ascontiguousarray(three, dtype=np.float32)
     return Format(
         element,
         order,

@@ -193,6 +193,26 @@ class Deferred(Member):
             made.memory = "chw"
         return made
 
+    def as_stack(self) -> Any:
+        """The view of one image as a stack of it alone; None if axes are not torchvision's."""
+        if self.spec.layout != "chw" or self.memory not in ("", "chw"):
+            return None
+        made = _made(DeferredTensor, self.chains, self.spec, (1, *self.shape), 0)  # type: ignore[attr-defined]
+        made.join(self, lambda values: values.unsqueeze(0))
+        made.is_dense = self.is_dense
+        return made
+
+    def part(self, chain: Chain, view: View) -> Any:
+        """The view of a part of it."""
+        return view_of(self, DeferredTensor, chain, view)
+
+    def mirrored(self, *, horizontal: bool, vertical: bool) -> Any:
+        """A mirrored copy, in memory of the same order."""
+        chain = self.chains[0].flip(horizontal=horizontal, vertical=vertical)
+        made = make(DeferredTensor, chain, self.spec)
+        made.memory = self.memory
+        return made
+
     def with_spec(self, spec: Spec) -> Any:
         """The same images with other values; None if somebody has had these or put some in."""
         if not self.is_open or self.patches:
@@ -314,10 +334,6 @@ def computed(one: Any) -> torch.Tensor:
     if one.memory and one.memory != layout:
         ordered = make(DeferredTensor, one.chains[0], one.spec._replace(layout=one.memory))
         return computed(ordered).permute([one.memory.index(axis) for axis in layout])
-    if one.spec.is_native:
-        batch = Batch([one], None)
-        carry_out(list(batch.jobs()), threads=1)
-        return batch.tensor()[0]
-    levels = one.with_spec(one.spec.levels())
-    found = one.spec.values.look_up(computed(levels).numpy(), max(one.spec.layout.find("c"), 0))
-    return torch.from_numpy(found)
+    batch = Batch([one], None)
+    carry_out(list(batch.jobs()), threads=1)
+    return batch.tensor()[0]

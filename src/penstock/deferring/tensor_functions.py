@@ -5,13 +5,15 @@ Arithmetic is done by torch itself on a table of all levels.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 import torch
 
-from penstock.deferring.values import FLOATS, Values, calculated, read_operand
+from penstock.deferring.array_index import read_index
+from penstock.deferring.values import Values, calculated, read_operand
 
 Function = Callable[..., Any]
 
@@ -28,7 +30,6 @@ _HERE = {
     "sub": ("sub_", "subtract_", "__isub__"),
     "add": ("add_", "__iadd__"),
 }
-_FLOATS = {torch.float32: FLOATS[0], torch.float64: FLOATS[1]}
 _MOVES = {"hwc": ((2, 0, 1), "chw"), "chw": ((1, 2, 0), "hwc")}
 
 
@@ -77,7 +78,7 @@ def _cast(given: Any, dtype: Any) -> Any:
     if dtype == given.dtype:
         return given
     values = given.spec.as_values()
-    found = values.cast(_FLOATS[dtype]) if values is not None and dtype in _FLOATS else None
+    found = None if values is None else values.cast_by_torch(dtype)
     return None if found is None else given.with_values(found)
 
 
@@ -89,12 +90,11 @@ def _to(given: Any, *args: Any, **kwargs: Any) -> Any:
     return None
 
 
-def _float(given: Any, *args: Any, **kwargs: Any) -> Any:
-    return None if args or kwargs else _cast(given, torch.float32)
+def _cast_to(dtype: torch.dtype) -> Function:
+    def cast(given: Any, *args: Any, **kwargs: Any) -> Any:
+        return None if args or kwargs else _cast(given, dtype)
 
-
-def _double(given: Any, *args: Any, **kwargs: Any) -> Any:
-    return None if args or kwargs else _cast(given, torch.float64)
+    return cast
 
 
 def _type(given: Any, *args: Any, **kwargs: Any) -> Any:
@@ -111,12 +111,52 @@ def _permute(given: Any, *dims: Any, **kwargs: Any) -> Any:
 
 
 def _unsqueeze(given: Any, dim: Any = None) -> Any:
-    is_known = given.spec.layout == "hw" and type(dim) is int and dim == 0
-    return given.with_one_channel() if is_known else None
+    if type(dim) is not int or dim != 0:
+        return None
+    return given.with_one_channel() if given.spec.layout == "hw" else given.as_stack()
 
 
 def _getitem(given: Any, key: Any = ...) -> Any:
-    return given.with_one_channel() if key is None and given.spec.layout == "hw" else None
+    if key is None:
+        return _unsqueeze(given, 0)
+    shape = tuple(given.shape)
+    found = read_index(key, given.spec.layout, shape, shape)
+    if found is None or found.flip_horizontal or found.flip_vertical or found.is_turned:
+        return None  # torch has no steps backwards, and says so
+    return given.part(found.chain_of(given.chains[0]), operator.itemgetter(key))
+
+
+def _flip(given: Any, *dims: Any, **kwargs: Any) -> Any:
+    """Remember a mirror, which torch copies."""
+    dims = tuple(kwargs.pop("dims", ())) or dims
+    wanted = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
+    layout, axes = given.spec.layout, len(given.spec.layout)
+    if kwargs or any(type(one) is not int or not -axes <= one < axes for one in wanted):
+        return None
+    names = {layout[one] for one in wanted}
+    if not names or "c" in names or len(names) != len(wanted):
+        return None
+    return given.mirrored(horizontal="w" in names, vertical="h" in names)
+
+
+def _clamp(given: Any, min: Any = None, max: Any = None) -> Any:  # noqa: A002 (torch's names)
+    limits = [type(one) for one in (min, max)]
+    values = given.spec.as_values()
+    if values is None or any(kind not in (int, float) for kind in limits):
+        return None
+    key = ("clamp", *limits, repr(min), repr(max))
+    made = values.after(
+        key, lambda table: torch.from_numpy(table).clamp(min, max).numpy(), values.guess
+    )
+    return None if made is None else given.with_values(made)
+
+
+def _movedim(given: Any, source: Any, destination: Any) -> Any:
+    layout = given.spec.layout
+    if layout == "hwc" and (source, destination) in ((-1, 0), (2, 0)):
+        return _permute(given, 2, 0, 1)
+    is_back = layout == "chw" and (source, destination) in ((0, -1), (0, 2))
+    return _permute(given, 1, 2, 0) if is_back else None
 
 
 def _contiguous(given: Any, *args: Any, **kwargs: Any) -> Any:
@@ -131,14 +171,21 @@ def _clone(given: Any, *args: Any, **kwargs: Any) -> Any:
 
 REMEMBERED: dict[Any, Function] = {
     torch.Tensor.to: _to,
-    torch.Tensor.float: _float,
-    torch.Tensor.double: _double,
+    torch.Tensor.float: _cast_to(torch.float32),
+    torch.Tensor.double: _cast_to(torch.float64),
+    torch.Tensor.half: _cast_to(torch.float16),
+    torch.Tensor.long: _cast_to(torch.int64),
+    torch.Tensor.int: _cast_to(torch.int32),
+    torch.Tensor.byte: _cast_to(torch.uint8),
     torch.Tensor.type: _type,
     torch.Tensor.permute: _permute,
     torch.permute: _permute,
     torch.Tensor.unsqueeze: _unsqueeze,
     torch.unsqueeze: _unsqueeze,
     torch.Tensor.__getitem__: _getitem,
+    **dict.fromkeys((torch.Tensor.flip, torch.flip), _flip),
+    **dict.fromkeys(_functions(("clamp", "clip")), _clamp),
+    **dict.fromkeys(_functions(("movedim", "moveaxis")), _movedim),
     torch.Tensor.contiguous: _contiguous,
     torch.Tensor.clone: _clone,
     torch.clone: _clone,

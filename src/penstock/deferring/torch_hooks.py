@@ -6,11 +6,13 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+import numpy as np
 import torch
 import torch.overrides
 from torch.utils import _device
 
 from penstock.deferring.array import DeferredArray
+from penstock.deferring.array_memory import fixed
 from penstock.deferring.tensor import DeferredTensor, make
 
 Function = Callable[..., Any]
@@ -43,14 +45,17 @@ def _shared(array: DeferredArray, dtype: Any = None, **others: Any) -> Any:
     """A tensor in the memory of an array; None if torch refuses such memory."""
     if others or min(array.strides) < 0:
         return None
+    if array.is_fixed:
+        _from_numpy(_FIXED)  # torch warns of such memory, once
     made = tensor_of(array)
     return made if dtype is None else made.to(dtype)
 
 
 def _copied(array: DeferredArray, dtype: Any = None, **others: Any) -> Any:
-    if others:
+    if others or min(array.strides) < 0:
         return None
     made = _made(array)
+    made.memory = array.memory_axes
     return made if dtype is None else made.to(dtype)
 
 
@@ -68,3 +73,4 @@ def _made(array: DeferredArray) -> Any:
 
 
 _from_numpy = torch.from_numpy  # as it is before anybody puts something else in its place
+_FIXED = fixed(np.zeros(1, np.uint8))

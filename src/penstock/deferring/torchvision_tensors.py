@@ -66,9 +66,14 @@ def wrap_on_tensors(original: Function, kernel: Function) -> Function:
 def _to_dtype(given: Any, dtype: torch.dtype = torch.float32, scale: bool = False) -> Any:
     if dtype == given.spec.dtype:
         return given
-    if given.spec.is_float or dtype != torch.float32:
+    if not _is_of_levels(given) or dtype != torch.float32:
         return None
     return _reopened(given).with_spec(given.spec.as_float(scale=scale))
+
+
+def _is_of_levels(given: Any) -> bool:
+    """Whether nothing has been calculated with its bytes."""
+    return given.spec.values is None and not given.spec.is_float
 
 
 def _reopened(given: Any) -> Any:
@@ -85,7 +90,7 @@ def _channels_last(tensor: torch.Tensor) -> Any:
 
 def convert_image_dtype(given: Any, dtype: torch.dtype = torch.float32) -> Any:
     """Remember bytes as fractions of 255."""
-    if given.spec.is_float or dtype != torch.float32:
+    if not _is_of_levels(given) or dtype != torch.float32:
         return None
     return _reopened(given).with_spec(given.spec.divided())
 

@@ -14,9 +14,20 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-Table = npt.NDArray[Any]  # (channels, 256)
+from penstock._core import look_up_values
 
-FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+Table = npt.NDArray[Any]  # (channels, 256)
+Pixels = npt.NDArray[np.uint8]
+
+TYPES = {  # of values, as NumPy and torch call them
+    np.dtype(np.uint8): torch.uint8,
+    np.dtype(np.int16): torch.int16,
+    np.dtype(np.int32): torch.int32,
+    np.dtype(np.int64): torch.int64,
+    np.dtype(np.float16): torch.float16,
+    np.dtype(np.float32): torch.float32,
+    np.dtype(np.float64): torch.float64,
+}
 
 _COLOURS = 3
 _MOST_KEPT = 64
@@ -40,14 +51,14 @@ class Values:
     __slots__ = ("_after", "channels", "dtype", "guess", "table")
 
     def __init__(self, table: Table, guess: Guess) -> None:
-        self.table = table
+        self.table = np.ascontiguousarray(table)
         self.channels = len(table)
         self.dtype = table.dtype
         self.guess = guess
         self._after: dict[Any, Values | None] = {}
 
     def after(self, key: Any, change: Callable[[Table], Table], guess: Guess) -> Values | None:
-        """The values after a change; None if it does not lead to floats for each of them.
+        """The values after a change; None if it does not lead to a number for each of them.
 
         `key` tells it from all other changes.
         """
@@ -60,31 +71,57 @@ class Values:
                 table = change(self.table)
         except Exception:  # noqa: BLE001 (whatever it is, it comes again with the pixels)
             table = self.table[:0]
-        is_known = table.dtype in FLOATS and table.shape == self.table.shape
+        is_known = table.dtype in TYPES and table.shape == self.table.shape
         made = Values(table, guess) if is_known else None
         self._after[key] = made
         return made
 
     def turned(self) -> Values:
         """The same with the channels in the opposite order."""
+        if is_levels(self):
+            return self  # they are alike in all channels
         guess = self.guess._replace(mean=self.guess.mean[::-1], std=self.guess.std[::-1])
-        made = self.after("turned", lambda table: np.ascontiguousarray(table[::-1]), guess)
-        return self if made is None else made  # levels are alike in all channels
+        made = self.after("turned", lambda table: table[::-1], guess)
+        return self if made is None else made
 
     def cast(self, dtype: Any) -> Values | None:
-        """The same as floats of another type."""
+        """The same of another type, as NumPy casts them; None for what depends on the processor."""
+        if dtype not in TYPES or not self._fit(dtype):
+            return None
         return self.after(("cast", dtype), lambda table: table.astype(dtype), self.guess)
 
-    def look_up(self, levels: npt.NDArray[np.uint8], axis: int) -> npt.NDArray[Any]:
-        """The values of an image; `axis` is that of its channels, if it has several."""
-        if self.channels == 1:
-            found: npt.NDArray[Any] = self.table[0][levels]
-            return found
-        planes = [
-            table[plane]
-            for table, plane in zip(self.table, np.moveaxis(levels, axis, 0), strict=True)
-        ]
-        return np.ascontiguousarray(np.stack(planes, axis))
+    def cast_by_torch(self, dtype: torch.dtype) -> Values | None:
+        """The same as torch casts them, which may round twice."""
+        wanted = next((one for one, name in TYPES.items() if name == dtype), None)
+        if wanted is None or not self._fit(wanted):
+            return None
+        return self.after(
+            ("cast by torch", wanted), lambda t: torch.from_numpy(t).to(dtype).numpy(), self.guess
+        )
+
+    def _fit(self, dtype: Any) -> bool:
+        """Whether a type has room for all values; of floats beyond whole numbers nobody knows."""
+        if dtype.kind == "f" or self.dtype.kind != "f":
+            return True
+        most = np.iinfo(dtype)
+        inside = (self.table > most.min - 1.0) & (self.table < most.max + 1.0)
+        return bool(inside.all())
+
+    def look_up(
+        self, levels: Pixels, *, interleaved: bool, target: npt.NDArray[Any] | None = None
+    ) -> npt.NDArray[Any]:
+        """Write the values of an image; both arrays are in the order of their axes."""
+        target = np.empty(levels.shape, self.dtype) if target is None else target
+        look_up_values(
+            target.ctypes.data,
+            levels.ctypes.data,
+            levels.size // self.channels,
+            self.table.ctypes.data,
+            self.channels,
+            self.dtype.itemsize,
+            interleaved,
+        )
+        return target
 
 
 def _levels(channels: int) -> Values:
@@ -204,6 +241,12 @@ def calculated_in_place(values: Values, ufunc: np.ufunc, operand: Operand) -> Va
 
     guess = _guessed(values.guess, ufunc.__name__, operand.each)
     return values.after(("in place", ufunc.__name__, operand.key), change, guess)
+
+
+def clipped(values: Values, least: Operand, most: Operand) -> Values | None:
+    """The values as NumPy has them end at two numbers."""
+    key = ("clip", least.key, most.key)
+    return values.after(key, lambda t: np.clip(t, least.number, most.number), values.guess)
 
 
 def _guessed(guess: Guess, name: str, each: tuple[float, ...]) -> Guess:

@@ -58,6 +58,7 @@ ACCESS = {
     Effect.TENSOR_SATURATION: Access.PIXEL,
     Effect.TENSOR_HUE: Access.PIXEL,
     Effect.TENSOR_GRAYSCALE: Access.PIXEL,
+    Effect.OPENCV_GRAYSCALE: Access.PIXEL,
 }
 
 

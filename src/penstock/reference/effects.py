@@ -213,6 +213,13 @@ _ON_IMAGES: dict[Effect, Callable[..., Image.Image]] = {
     Effect.BOX_BLUR: _box_blur,
 }
 
+
+def _turn_gray_as_opencv(pixels: Pixels) -> Pixels:
+    """Whole weights that add up to 2^15, rounded to the nearest."""
+    gray = (pixels @ np.array([9798, 19235, 3735]) + (1 << 14)) >> 15
+    return np.repeat(gray[..., np.newaxis], 3, axis=-1).astype(np.uint8)
+
+
 ON_ARRAYS: dict[Effect, Callable[..., Pixels]] = {
     Effect.PERMUTE_CHANNELS: _permute,
     Effect.GAUSSIAN_BLUR: _blur,
@@ -224,4 +231,5 @@ ON_ARRAYS: dict[Effect, Callable[..., Pixels]] = {
     Effect.TENSOR_SATURATION: tensor_effects.saturate_levels,
     Effect.TENSOR_HUE: tensor_effects.turn_hue,
     Effect.TENSOR_GRAYSCALE: tensor_effects.turn_gray,
+    Effect.OPENCV_GRAYSCALE: _turn_gray_as_opencv,
 }

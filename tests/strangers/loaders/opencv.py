@@ -279,3 +279,38 @@ def opencv_gray(args):
         num_workers=args.workers,
         persistent_workers=args.persistent,
     )
+
+
+class AreaDataset(Dataset):
+    """As YOLO validates: smaller by areas, a border, floats; photos that lie on their side"""
+
+    def __init__(self, paths, size):
+        self.paths = paths
+        self.size = size
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, i):
+        im = cv2.imread(self.paths[i])
+        h0, w0 = im.shape[:2]
+        r = self.size / max(h0, w0)
+        interp = cv2.INTER_AREA if r < 1 else cv2.INTER_LINEAR
+        im = cv2.resize(im, (max(1, int(w0 * r)), max(1, int(h0 * r))), interpolation=interp)
+        bottom, right = self.size - im.shape[0], self.size - im.shape[1]
+        im = cv2.copyMakeBorder(im, 0, bottom, 0, right, cv2.BORDER_CONSTANT, value=(114,) * 3)
+        if random.random() < 0.5:
+            im = cv2.rotate(im, cv2.ROTATE_90_CLOCKWISE)
+        im = im[:, :, ::-1].transpose(2, 0, 1)
+        return torch.from_numpy(np.ascontiguousarray(im)).float() / 255.0, (h0, w0)
+
+
+def opencv_area(args):
+    paths = sorted(glob.glob(os.path.join(args.data, "photos", "*", "*.jpg")))
+    return DataLoader(
+        AreaDataset(paths, args.img_size),
+        batch_size=args.batch_size,
+        shuffle=True,
+        num_workers=args.workers,
+        persistent_workers=args.persistent,
+    )
