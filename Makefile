@@ -170,8 +170,9 @@ docs: setup ## check the links and write the API pages to build/docs
 
 # ---- parts of the verbs, used by .ci/run ---------------------------------------------------------
 
-# A file's tests stay in one process, since they share what is dear to make.
-PARALLEL = -n $(JOBS) --dist loadfile
+# A file's tests stay in one process, since they share what is dear to make; in the order of
+# tests/conftest.py, where those that take longest come first.
+PARALLEL = -n $(JOBS) --dist loadfile --no-loadscope-reorder
 python-test: setup $(STAMPS)/frameworks $(STAMPS)/ray browser
 	$(BIN)/python -m pytest $(PARALLEL) $(if $(SLOW),,-m "not slow") $(ARGS)
 

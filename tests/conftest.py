@@ -43,6 +43,17 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+LONGEST = (
+    "tests/test_examples.py",
+    "tests/ray/",
+    "tests/frameworks/",
+    "tests/strangers/",
+    "tests/cli/test_run.py",
+    "tests/parity/",
+    "tests/torch/",
+)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip what other work on the machine could make fail; mark what outside data makes slow."""
     for item in items:
@@ -52,6 +63,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.slow)
     if OUTSIDE is None:
         _skip_once_per_file(config, items)
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    """Files that take minutes come first, so that no process works on one alone at the end."""
+    name = item.nodeid
+    return next((n for n, begins in enumerate(LONGEST) if name.startswith(begins)), len(LONGEST))
 
 
 def _skip_once_per_file(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,8 @@ TWO_RANKS = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", 
 def run(name, folder, *arguments, launcher=()):
     """Return what an example prints."""
     for framework in ("torch", *NEEDS.get(name, ())):
-        pytest.importorskip(framework, reason=f"{framework} is not installed")
+        if find_spec(framework) is None:  # importing it here would take seconds
+            pytest.skip(f"{framework} is not installed")
     example = FOLDER / f"{name}.py"
     done = subprocess.run(
         [sys.executable, *launcher, example, *ARGUMENTS.get(name, ()), *arguments],
