@@ -219,6 +219,14 @@ def test_arguments_that_cannot_work_are_refused_before_anything_is_written(chang
     assert not list(tmp_path.iterdir())
 
 
+def test_a_mere_client_of_a_cluster_is_refused(tmp_path, monkeypatch):
+    """Ray Tune would run on the cluster, and a population that moves would be recorded nowhere."""
+    monkeypatch.setattr("penstock.ray.search.client.is_connected", lambda: True)
+    with pytest.raises(SearchError, match="ray job submit"):
+        search_schedule(print, tmp_path / "s.json", storage=tmp_path / "search", **SEARCH)
+    assert not list(tmp_path.iterdir())
+
+
 def test_nothing_that_exists_is_overwritten(tmp_path):
     out, storage = tmp_path / "schedule.json", tmp_path / "search"
     out.write_text("mine")

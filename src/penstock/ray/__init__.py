@@ -7,11 +7,16 @@ brings.
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.ray.loader import RayLoader
 from penstock.ray.metrics import RayMetrics
 from penstock.ray.worker import WorkerInfo
+
+if TYPE_CHECKING:
+    from penstock.ray.dataset import read
+    from penstock.ray.search import FoundSchedule, search_schedule
+    from penstock.ray.trial import Trial
 
 __all__ = [
     "FoundSchedule",

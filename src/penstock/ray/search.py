@@ -11,13 +11,14 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from ray import tune
 from ray.exceptions import RayActorError
+from ray.util.client import ray as client
 
 from penstock.errors import SearchError, TransformError
 from penstock.progress import ProgressBar
@@ -93,6 +94,11 @@ def search_schedule(
     """
     plan = _Plan(epochs, population, every, _checked_counts(counts), seed)
     _check(plan)
+    if client.is_connected():
+        raise SearchError(
+            f"{_WHERE}: this process is only a client of a cluster (ray://), and could not keep "
+            "where the search stands. Call it on a machine of the cluster: ray job submit."
+        )
     path = Path(out).absolute()
     if not path.parent.is_dir():
         raise SearchError(f"{_WHERE}: there is no folder {path.parent}. Make it first.")
@@ -172,13 +178,7 @@ def _resumed(folder: SearchFolder, plan: _Plan) -> dict[str, Any]:
 
 
 def _arguments(plan: _Plan) -> dict[str, Any]:
-    return {
-        "epochs": plan.epochs,
-        "population": plan.population,
-        "every": plan.every,
-        "counts": list(plan.counts),
-        "seed": plan.seed,
-    }
+    return {**asdict(plan), "counts": list(plan.counts)}
 
 
 def _record(
