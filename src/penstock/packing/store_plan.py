@@ -34,6 +34,7 @@ from penstock.packing.shards import (
 )
 from penstock.packing.staging import staging_folder
 from penstock.packing.summary import Summary, summarise
+from penstock.printable import printable
 from penstock.storage.backend import AbsentError, ExistsError, Stat
 from penstock.storage.folder import RemoteFolder
 
@@ -91,10 +92,10 @@ class StorePlan(ShardPlan):
 
         `numbers` are the shards of a part; None for all.
         """
-        there = {found.name for found in self.target.objects()}
-        if UNFINISHED not in there:
-            if there:
-                raise _foreign(self.folder, there)
+        if not self.target.has_name(UNFINISHED):
+            found = next(self.target.objects(), None)
+            if found is not None and not self.target.has_name(UNFINISHED):
+                raise _foreign(self.folder, found.name)
             with suppress(ExistsError):  # another part does the same
                 self.target.create(UNFINISHED, self._claim())
         elif not resume and numbers is None:
@@ -103,9 +104,8 @@ class StorePlan(ShardPlan):
                 "or remove all below this address to start over."
             )
         self._check_claim()
-        for number in () if resume or numbers is None else numbers:
-            name = self.names[number]
-            if name in there or name + NOTE_SUFFIX in there:
+        for name in [] if resume or numbers is None else [self.names[one] for one in numbers]:
+            if self.target.has_name(name) or self.target.has_name(name + NOTE_SUFFIX):
                 raise PackError(
                     f"{self.target.address.beside(name)}: this part of the pack was begun before. "
                     "Go on with --resume (resume=True), or remove it to start over."
@@ -309,11 +309,10 @@ def _sha256_of(path: str) -> str:
         return hashlib.sha256(content).hexdigest()
 
 
-def _foreign(folder: str, there: set[str]) -> PackError:
-    found = "1 object" if len(there) == 1 else f"{len(there):,} objects"
+def _foreign(folder: str, name: str) -> PackError:
     return PackError(
-        f"{folder}: {found} of other origin below it, such as {min(there)}. Nothing was "
-        "written. Give another name, or remove what is there."
+        f"{folder}: there are objects below it that are not of a pack, such as {printable(name)}. "
+        "Nothing was written. Give another name, or remove what is there."
     )
 
 

@@ -263,6 +263,7 @@ class RemoteFolder:
             ) from error
 
     async def _put(self, store: Any, name: str, content: memoryview) -> None:
+        await self._require_none(name)  # in case the store does not know conditions
         await self._call("put_async", name, content, mode="create", store=store)
 
     async def _put_in_parts(self, store: Any, name: str, content: memoryview) -> None:
