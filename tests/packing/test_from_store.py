@@ -269,7 +269,7 @@ def test_what_has_to_be_copied_has_a_limit(server, tmp_path):
         ps.pack("s3://bucket/data", tmp_path / "x.pen", staging_limit=1000)
     with pytest.raises(SourceError, match=r"workers on other machines.*--engine processes"):
         ps.pack("s3://bucket/data", tmp_path / "x", shards=2, engine="ray")
-    with pytest.raises(PackError, match="cannot be used for staging"):
+    with pytest.raises(PackError, match="nowhere: no such folder for staging"):
         ps.pack("s3://bucket/data", tmp_path / "x.pen", staging=tmp_path / "nowhere")
 
 
@@ -277,8 +277,8 @@ def test_what_has_to_be_copied_has_a_limit(server, tmp_path):
     ("source", "options", "message"),
     [
         ("s3://bucket", {}, "names no object"),
-        ("https://host/photos", {}, r"cannot be listed completely.*wget"),
-        ("hf://datasets/a/b", {}, r"cannot be listed completely.*huggingface-cli"),
+        ("https://host/photos", {}, r"cannot be sure to get all.*wget"),
+        ("hf://datasets/a/b", {}, r"cannot be sure to get all.*huggingface-cli"),
         ("s3://bucket/nothing", {}, "there is nothing below this address"),
         ("s3://nowhere/photos", {}, "no such bucket"),
         ("s3://bucket/train.pen", {}, "a packed file.*penstock unpack"),

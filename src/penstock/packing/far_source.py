@@ -119,9 +119,9 @@ def far_folder(address: Address, options: StorageOptions | None = None) -> Remot
     if address.is_web or not address.by_obstore:
         tool = _TOOLS.get(address.scheme, "that site's own tool")
         raise SourceError(
-            f"{address}: {address.scheme}:// cannot be listed completely, so images might be "
-            f"missing. Copy the data here first, with {tool}, then pack the copy. From s3://, "
-            "gs:// and az://, pack reads itself."
+            f"{address}: from {address.scheme}://, pack cannot be sure to get all files, and the "
+            f"same ones all the time. Copy the data here first, with {tool}, and pack the copy. "
+            "From s3://, gs:// and az://, pack reads itself."
         )
     return RemoteFolder(address, options)
 

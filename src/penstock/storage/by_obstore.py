@@ -153,11 +153,11 @@ def told(address: Address, error: Exception) -> Exception:
             "room, then go on with --resume (resume=True)."
         )
     if isinstance(error, (errors.PermissionDeniedError, errors.UnauthenticatedError)):
-        return refused(address, said)
+        return refused(address, _shortened(said))
     status = _STATUS.search(said)
     code = int(status[1]) if status else 0
     if code in {401, 403}:
-        return refused(address, said)
+        return refused(address, _shortened(said))
     if isinstance(error, ValueError) or "Error parsing Path" in said:
         return StorageError(
             f"{address}: an object with a name that obstore refuses ({said[:300]})."
