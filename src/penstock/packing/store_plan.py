@@ -52,7 +52,7 @@ class Note:
     sha256: str
     identity: str  # of the object, as the store has it
     journal_sha256: str
-    summary: dict[str, Any]
+    summary: Summary
 
     def to_bytes(self) -> bytes:
         """Return it as an object."""
@@ -64,7 +64,9 @@ class Note:
         try:
             said = json.loads(content)
             kind = {name: said.pop(name) for name in _KIND}
-            note = cls(**{**said, "shard": ShardFacts(**said["shard"])})
+            shard, summary = said.pop("shard"), said.pop("summary")
+            tuples = {name: tuple(value) for name, value in summary.items() if type(value) is list}
+            note = cls(ShardFacts(**shard), **said, summary=Summary(**{**summary, **tuples}))
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise PackError(
                 f"{where}: not a note of a finished shard by this version of penstock ({error}). "
@@ -158,6 +160,10 @@ class StorePlan(ShardPlan):
 
     def commit(self, notes: list[Note]) -> None:
         """Write the manifest of shards that are all there, and remove what lay beside them."""
+        there = {found.name: found.stat for found in self.target.objects()}
+        for note in notes:
+            if there.get(note.shard.file) != Stat.known(note.shard.bytes, note.identity):
+                self._check_object(note.shard.file, note)
         text = manifest_text(note.shard for note in notes)
         try:
             self.target.create(MANIFEST, text.encode())
@@ -195,7 +201,7 @@ class StorePlan(ShardPlan):
             _sha256_of(path),
             stat.identity,
             hashlib.sha256(journal).hexdigest(),
-            summarise(PackSet(path, [packed])).to_dict(),
+            summarise(PackSet(path, [packed])),
         )
         try:
             self.target.create(name + NOTE_SUFFIX, note.to_bytes())
@@ -283,24 +289,21 @@ class StorePlan(ShardPlan):
 
 def sum_of(notes: list[Note]) -> Summary:
     """Return the figures of all these shards together."""
-    said = [note.summary for note in notes]
+    each = [note.summary for note in notes]
 
-    def added(name: str) -> int:
-        return sum(int(one[name]) for one in said)
-
-    def tallied(name: str) -> dict[str, int]:
-        return {key: sum(int(one[name][key]) for one in said) for key in said[0][name]}
+    def tallied(counts: list[dict[str, int]]) -> dict[str, int]:
+        return {name: sum(one[name] for one in counts) for name in counts[0]}
 
     return Summary(
-        samples=added("samples"),
+        samples=sum(one.samples for one in each),
         files=len(notes),
-        bytes=added("bytes"),
-        original_bytes=added("original_bytes"),
-        storages=tallied("storages"),
-        restores=tallied("restores"),
-        settings=tuple(said[0]["settings"]),
-        columns=tuple(said[0]["columns"]),
-        skipped=tuple(line for one in said for line in one["skipped"]),
+        bytes=sum(one.bytes for one in each),
+        original_bytes=sum(one.original_bytes for one in each),
+        storages=tallied([one.storages for one in each]),
+        restores=tallied([one.restores for one in each]),
+        settings=each[0].settings,
+        columns=each[0].columns,
+        skipped=tuple(line for one in each for line in one.skipped),
     )
 
 
