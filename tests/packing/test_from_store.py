@@ -146,6 +146,20 @@ def test_classes_without_images_can_be_allowed(server, tmp_path):
     assert ps.inspect(tmp_path / "there.pen").classes == ("a", "b", "c")
 
 
+def test_labels_of_a_file_go_with_images_in_a_bucket(server, photos, tmp_path, capsys):
+    upload(server, photos, "bucket/photos")
+    lines = ["file,label", *(f"{name},{len(name)}" for name in NAMES)]
+    (tmp_path / "labels.csv").write_text("\n".join(lines), encoding="utf-8")
+    here = packed(photos, tmp_path / "here.pen", labels=tmp_path / "labels.csv")
+    there = packed("s3://bucket/photos", tmp_path / "there.pen", labels=tmp_path / "labels.csv")
+
+    assert isinstance(here[0], bytes)
+    assert here == there
+    words = ["--labels", str(tmp_path / "labels.csv"), "--file-column", "file"]
+    assert main(["pack", "s3://bucket/photos", str(tmp_path / "x.pen"), *words]) == 2
+    assert "--file-column: does not go with a data set in a store" in capsys.readouterr().err
+
+
 def test_few_images_are_in_memory(server, photos, tmp_path, monkeypatch):
     """However many there are, only some are fetched ahead."""
     monkeypatch.setattr(far_files, "AHEAD_BYTES", 3000)
@@ -286,6 +300,7 @@ def test_what_has_to_be_copied_has_a_limit(server, tmp_path):
         ("s3://bucket/gone.tar", {}, "no such object"),
         (["s3://bucket/1.jpg"], {}, "a list of objects in a store"),
         ("s3://bucket/photos", {"split": "train"}, "no splits"),
+        ("s3://bucket/photos", {"kind": "nonsense"}, "kind: must be one of"),
         ("s3://bucket/photos", {"images": "s3://bucket/x"}, "must be on this machine"),
     ],
 )

@@ -19,7 +19,7 @@ from typing import Any
 from penstock.errors import PenstockError, SourceError
 from penstock.packing.datasets.files import TF_EXTENSIONS, safe_name
 from penstock.packing.datasets.hdf5 import EXTENSIONS as HDF5_EXTENSIONS
-from penstock.packing.datasets.open_dataset import FOLDER, PARTS, recognise
+from penstock.packing.datasets.open_dataset import FOLDER, KINDS, PARTS, recognise
 from penstock.packing.datasets.shard_list import expand_braces
 from penstock.packing.datasets.tar import TAR
 from penstock.packing.disk import human_bytes
@@ -144,6 +144,8 @@ class _Bringing:
             )
         if "{" in text or "::" in text:
             return self._tars()
+        if self.given.kind is not None and self.given.kind not in KINDS:
+            raise SourceError(f"kind: must be one of {', '.join(KINDS)}, got {self.given.kind!r}.")
         folder = far_folder(self.address, self.fetching.options)
         alone = self._alone(text)
         if alone is not None:
