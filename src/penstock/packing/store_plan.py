@@ -162,7 +162,7 @@ class StorePlan(ShardPlan):
         """Write the manifest of shards that are all there, and remove what lay beside them."""
         there = {found.name: found.stat for found in self.target.objects()}
         for note in notes:
-            if there.get(note.shard.file) != Stat.known(note.shard.bytes, note.identity):
+            if there.get(note.shard.file) != Stat(note.shard.bytes, note.identity):
                 self._check_object(note.shard.file, note)
         text = manifest_text(note.shard for note in notes)
         try:
@@ -214,7 +214,7 @@ class StorePlan(ShardPlan):
     def _check_object(self, name: str, note: Note) -> None:
         """Raise unless the shard in the store is the one that was uploaded."""
         found = self.target.stat(name)
-        if found == Stat.known(note.shard.bytes, note.identity):
+        if found == Stat(note.shard.bytes, note.identity):
             return
         digest = hashlib.sha256()
         for piece in self.target.pieces(name, found):

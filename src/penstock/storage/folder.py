@@ -241,7 +241,7 @@ class RemoteFolder:
             return memoryview(b"")
 
         async def once(_: float) -> memoryview:
-            options = {"range": (start, end), **dict(stat.condition)}
+            options = {"range": (start, end), **stat.condition}
             result = await self._call("get_async", name, options=options)
             try:
                 content = memoryview(await result.bytes_async())
