@@ -146,6 +146,20 @@ def test_classes_without_images_can_be_allowed(server, tmp_path):
     assert ps.inspect(tmp_path / "there.pen").classes == ("a", "b", "c")
 
 
+def test_labels_of_a_file_go_with_images_in_a_bucket(server, photos, tmp_path, capsys):
+    upload(server, photos, "bucket/photos")
+    lines = ["file,label", *(f"{name},{len(name)}" for name in NAMES)]
+    (tmp_path / "labels.csv").write_text("\n".join(lines), encoding="utf-8")
+    here = packed(photos, tmp_path / "here.pen", labels=tmp_path / "labels.csv")
+    there = packed("s3://bucket/photos", tmp_path / "there.pen", labels=tmp_path / "labels.csv")
+
+    assert isinstance(here[0], bytes)
+    assert here[0] == there[0]
+    words = ["--labels", str(tmp_path / "labels.csv"), "--file-column", "file"]
+    assert main(["pack", "s3://bucket/photos", str(tmp_path / "x.pen"), *words]) == 2
+    assert "--file-column: does not go with a data set in a store" in capsys.readouterr().err
+
+
 def test_few_images_are_in_memory(server, photos, tmp_path, monkeypatch):
     """However many there are, only some are fetched ahead."""
     monkeypatch.setattr(far_files, "AHEAD_BYTES", 3000)
@@ -269,7 +283,7 @@ def test_what_has_to_be_copied_has_a_limit(server, tmp_path):
         ps.pack("s3://bucket/data", tmp_path / "x.pen", staging_limit=1000)
     with pytest.raises(SourceError, match=r"workers on other machines.*--engine processes"):
         ps.pack("s3://bucket/data", tmp_path / "x", shards=2, engine="ray")
-    with pytest.raises(PackError, match="cannot be used for staging"):
+    with pytest.raises(PackError, match="nowhere: no such folder for staging"):
         ps.pack("s3://bucket/data", tmp_path / "x.pen", staging=tmp_path / "nowhere")
 
 
@@ -277,8 +291,8 @@ def test_what_has_to_be_copied_has_a_limit(server, tmp_path):
     ("source", "options", "message"),
     [
         ("s3://bucket", {}, "names no object"),
-        ("https://host/photos", {}, r"cannot be listed completely.*wget"),
-        ("hf://datasets/a/b", {}, r"cannot be listed completely.*huggingface-cli"),
+        ("https://host/photos", {}, r"cannot be sure to get all.*wget"),
+        ("hf://datasets/a/b", {}, r"cannot be sure to get all.*huggingface-cli"),
         ("s3://bucket/nothing", {}, "there is nothing below this address"),
         ("s3://nowhere/photos", {}, "no such bucket"),
         ("s3://bucket/train.pen", {}, "a packed file.*penstock unpack"),
@@ -286,6 +300,7 @@ def test_what_has_to_be_copied_has_a_limit(server, tmp_path):
         ("s3://bucket/gone.tar", {}, "no such object"),
         (["s3://bucket/1.jpg"], {}, "a list of objects in a store"),
         ("s3://bucket/photos", {"split": "train"}, "no splits"),
+        ("s3://bucket/photos", {"kind": "nonsense"}, "kind: must be one of"),
         ("s3://bucket/photos", {"images": "s3://bucket/x"}, "must be on this machine"),
     ],
 )

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from packing.bucket_samples import upload, write_photos
 from packing.dying_source import DyingSource
 from packing.samples import mixed_source
 from packing.test_crews import contents
 from penstock.errors import DecodeError
+from penstock.packing import far_files
 from penstock.packing.crews import crew
 from penstock.packing.pack import pack
 
@@ -51,6 +53,37 @@ def test_errors_of_actors_are_those_of_files(tmp_path):
     source.listed[4] = type(source.listed[4])("bad.jpg", b"nothing", source.listed[4].columns)
     with pytest.raises(DecodeError, match=r"bad\.jpg.*--on-error=skip"):
         pack(source, tmp_path / "set", shards=3, engine="ray", workers=2)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_from_bucket_to_bucket_whatever_is_killed(tmp_path, bucket_server, monkeypatch):
+    """Actors are hit while they upload; images are fetched by actors alone."""
+    for name, value in bucket_server.environment().items():
+        monkeypatch.setenv(name, value)
+    names = [f"class{number % 3}/{number:02}.jpg" for number in range(SAMPLES)]
+    upload(bucket_server, write_photos(tmp_path / "photos", names), "bucket/photos")
+    pack(tmp_path / "photos", tmp_path / "whole", shards=SHARDS)
+    killed, doomed = [], {"00001-of-00008.pen", "00004-of-00008.pen.done"}
+
+    def kill(name):
+        last = name.rpartition("/")[2]
+        if last in doomed:
+            doomed.remove(last)
+            for worker in pack_workers():
+                killed.append(worker)
+                os.kill(worker, signal.SIGKILL)
+
+    def refuse(_):
+        raise AssertionError("the leader fetches images")
+
+    monkeypatch.setattr(far_files.FarFile, "read", refuse)
+    monkeypatch.setattr(bucket_server, "before_put", kill)
+    summary = pack("s3://bucket/photos", "s3://bucket/set", shards=SHARDS, engine="ray", workers=2)
+
+    assert bucket_server.below("bucket/set") == contents(tmp_path / "whole")
+    assert not doomed
+    assert len(killed) >= 2
+    assert any("times a worker died" in remark for remark in summary.remarks)
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 _CHUNK = 1 << 18
 KINDS = ("error", "slow_down", "reset", "stall", "truncate", "late_reset")
+_LATE = ("truncate", "late_reset")
 _STATUS = {"error": b"503 Service Unavailable", "slow_down": b"429 Too Many Requests"}
 
 
@@ -126,7 +127,9 @@ class FaultyProxy:
         has_body = not head.startswith(b"HEAD ") and b" 204 " not in answer.split(b"\r\n")[0]
         left = _length_of(answer) if has_body else 0
         writer.write(answer)
-        if kind in {"truncate", "late_reset"}:
+        if has_body and b"transfer-encoding: chunked" in answer.lower():
+            return await self._pass_chunks(from_server, writer, cut=kind in _LATE)
+        if kind in _LATE:
             await self._pass(from_server, writer, left // 2)
             if kind == "truncate":  # an orderly end, though more was promised
                 writer.close()
@@ -149,6 +152,21 @@ class FaultyProxy:
                     await asyncio.sleep(wait)
             writer.write(chunk)
             await writer.drain()
+
+    async def _pass_chunks(self, from_server, writer, *, cut):
+        """Pass an answer whose length is not known before its end; returns whether all came."""
+        while True:
+            line = await from_server.readuntil(b"\r\n")
+            chunk = await from_server.readexactly(int(line.split(b";")[0], 16) + 2)
+            self.counts["bytes"] += len(chunk) - 2
+            if cut:
+                writer.write(line + chunk[: len(chunk) // 2])
+                await writer.drain()
+                return False
+            writer.write(line + chunk)
+            await writer.drain()
+            if len(chunk) == 2:
+                return True
 
     def _draw(self):
         if self._random.random() >= self.faults.rate:

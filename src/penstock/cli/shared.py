@@ -119,7 +119,14 @@ def open_labelled(args: argparse.Namespace, data: Any) -> tuple[Any, Any]:
         option = next(iter(chosen)).replace("_", "-")
         raise SourceError(f"--{option}: describes a labels file, but none is given. Add --labels.")
     from penstock.sources import open_labels_file
+    from penstock.storage import is_address
 
+    if is_address(data):
+        option = next(iter(chosen)).replace("_", "-")
+        raise SourceError(
+            f"--{option}: does not go with a data set in a store. Call the columns of the labels "
+            "file 'file' and 'label', or copy the data here first."
+        )
     return open_labels_file(data, args.labels, **chosen), None
 
 

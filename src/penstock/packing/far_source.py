@@ -19,7 +19,7 @@ from typing import Any
 from penstock.errors import PenstockError, SourceError
 from penstock.packing.datasets.files import TF_EXTENSIONS, safe_name
 from penstock.packing.datasets.hdf5 import EXTENSIONS as HDF5_EXTENSIONS
-from penstock.packing.datasets.open_dataset import FOLDER, PARTS, recognise
+from penstock.packing.datasets.open_dataset import FOLDER, KINDS, PARTS, recognise
 from penstock.packing.datasets.shard_list import expand_braces
 from penstock.packing.datasets.tar import TAR
 from penstock.packing.disk import human_bytes
@@ -119,9 +119,9 @@ def far_folder(address: Address, options: StorageOptions | None = None) -> Remot
     if address.is_web or not address.by_obstore:
         tool = _TOOLS.get(address.scheme, "that site's own tool")
         raise SourceError(
-            f"{address}: {address.scheme}:// cannot be listed completely, so images might be "
-            f"missing. Copy the data here first, with {tool}, then pack the copy. From s3://, "
-            "gs:// and az://, pack reads itself."
+            f"{address}: from {address.scheme}://, pack cannot be sure to get all files, and the "
+            f"same ones all the time. Copy the data here first, with {tool}, and pack the copy. "
+            "From s3://, gs:// and az://, pack reads itself."
         )
     return RemoteFolder(address, options)
 
@@ -144,6 +144,8 @@ class _Bringing:
             )
         if "{" in text or "::" in text:
             return self._tars()
+        if self.given.kind is not None and self.given.kind not in KINDS:
+            raise SourceError(f"kind: must be one of {', '.join(KINDS)}, got {self.given.kind!r}.")
         folder = far_folder(self.address, self.fetching.options)
         alone = self._alone(text)
         if alone is not None:

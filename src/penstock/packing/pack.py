@@ -113,6 +113,10 @@ def pack(
             raise PackError(f"{name}: must be 1 or more, got {value}.")
     how = How.read(engine, workers, part, shards)
     _core.active_isa()  # reports a wrong PENSTOCK_SIMD once, instead of for every file
+    if staging is not None and not os.path.isdir(os.path.expanduser(os.fspath(staging))):
+        raise PackError(
+            f"{os.fspath(staging)}: no such folder for staging. Make it, or name another."
+        )
     far = None
     if is_address(target):
         far = StoreTarget.read(str(target), shards, storage, staging)

@@ -267,7 +267,8 @@ def _read_manifest(manifest: Address, access: Access) -> str:
                 "by --resume (resume=True), or wait until all of its parts have ended."
             ) from error
         raise StorageError(
-            f"{error} An address must name a .pen file, or a folder of shards with {MANIFEST}."
+            f"{error} An address must name a .pen file, or a folder of shards with {MANIFEST}. "
+            f"Images in a store are packed first: penstock pack {manifest.container} TARGET."
         ) from error
     if remote.size > most:
         raise PackError(

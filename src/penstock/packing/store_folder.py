@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,6 @@ from penstock.errors import SourceError
 from penstock.geometry import Ints
 from penstock.packing.far_files import FarFile
 from penstock.packing.items import Column, PackItem, name_below
-from penstock.printable import printable
 from penstock.progress import ProgressBar
 from penstock.sources.image_folder import source_of_scan
 from penstock.sources.scan import IMAGE_EXTENSIONS, STAMPS, Scan
@@ -20,7 +19,6 @@ from penstock.storage.backend import Stat
 from penstock.storage.folder import RemoteFolder
 
 _AT_ONCE = 1024
-Names = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,7 @@ class StoreItems:
             indices = np.arange(first, min(first + _AT_ONCE, len(self._source)))
             names, identities = self._source.files.at(indices), self._identities.at(indices)
             for index, name, identity in zip(indices.tolist(), names, identities, strict=True):
-                stat = Stat.known(int(self._sizes[index]), identity)
+                stat = Stat(int(self._sizes[index]), identity)
                 values = {} if labels is None else {"label": labels[index]}
                 yield PackItem(name_below(None, name), FarFile(self._folder, name, stat), values)
 
@@ -124,32 +122,26 @@ def open_store_folder(
         files = PathTable.from_paths(visible)
         source = FileSource(listing.title, root, files, None, None)
         return StoreItems(listing.folder, source, (listing.stats[name] for name in visible))
-    scan = _scan_of(listing)
+    scan, names = _scan_of(listing)
     source = source_of_scan(
         listing.title, root, scan, len(loose), allow_empty=allow_empty, any_names=any_names
     )
-    return StoreItems(listing.folder, source, (listing.stats[name] for name in scan.files))
+    return StoreItems(listing.folder, source, (listing.stats[name] for name in names))
 
 
-def _scan_of(listing: Listing) -> Scan:
-    """Return what a scan of such a folder would give: see `sources/scan.py` for the order."""
+def _scan_of(listing: Listing) -> tuple[Scan, list[str]]:
+    """Return what a scan of such a folder would give, and its files: see `sources/scan.py`."""
     images: dict[str, list[str]] = {"": [], **{path: [] for path in listing.folders}}
     for name in listing.stats:
         folder, _, file = name.rpartition("/")
         if folder and is_image(file):
             images[folder].append(file)
     paths = sorted(images, key=lambda path: (path.split("/", 1)[0], path))
-    files = (f"{path}/{file}" for path in paths for file in sorted(images[path]))
-    return Scan(
+    files = [f"{path}/{file}" for path in paths for file in sorted(images[path])]
+    scan = Scan(
         PathTable.from_paths(paths),
         np.zeros((len(paths), STAMPS), np.int64),
         np.array([len(images[path]) for path in paths], np.int64),
         PathTable.from_paths(files),
     )
-
-
-def printable_names(names: Iterable[str], most: int = 3) -> str:
-    """Return some of many names, for an error."""
-    some = sorted(names)
-    more = f" and {len(some) - most:,} more" if len(some) > most else ""
-    return ", ".join(printable(name) for name in some[:most]) + more
+    return scan, files

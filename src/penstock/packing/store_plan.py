@@ -34,6 +34,7 @@ from penstock.packing.shards import (
 )
 from penstock.packing.staging import staging_folder
 from penstock.packing.summary import Summary, summarise
+from penstock.printable import printable
 from penstock.storage.backend import AbsentError, ExistsError, Stat
 from penstock.storage.folder import RemoteFolder
 
@@ -51,7 +52,7 @@ class Note:
     sha256: str
     identity: str  # of the object, as the store has it
     journal_sha256: str
-    summary: dict[str, Any]
+    summary: Summary
 
     def to_bytes(self) -> bytes:
         """Return it as an object."""
@@ -63,7 +64,9 @@ class Note:
         try:
             said = json.loads(content)
             kind = {name: said.pop(name) for name in _KIND}
-            note = cls(**{**said, "shard": ShardFacts(**said["shard"])})
+            shard, summary = said.pop("shard"), said.pop("summary")
+            tuples = {name: tuple(value) for name, value in summary.items() if type(value) is list}
+            note = cls(ShardFacts(**shard), **said, summary=Summary(**{**summary, **tuples}))
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise PackError(
                 f"{where}: not a note of a finished shard by this version of penstock ({error}). "
@@ -91,10 +94,10 @@ class StorePlan(ShardPlan):
 
         `numbers` are the shards of a part; None for all.
         """
-        there = {found.name for found in self.target.objects()}
-        if UNFINISHED not in there:
-            if there:
-                raise _foreign(self.folder, there)
+        if not self.target.has_name(UNFINISHED):
+            found = next(self.target.objects(), None)
+            if found is not None and not self.target.has_name(UNFINISHED):
+                raise _foreign(self.folder, found.name)
             with suppress(ExistsError):  # another part does the same
                 self.target.create(UNFINISHED, self._claim())
         elif not resume and numbers is None:
@@ -103,9 +106,8 @@ class StorePlan(ShardPlan):
                 "or remove all below this address to start over."
             )
         self._check_claim()
-        for number in () if resume or numbers is None else numbers:
-            name = self.names[number]
-            if name in there or name + NOTE_SUFFIX in there:
+        for name in [] if resume or numbers is None else [self.names[one] for one in numbers]:
+            if self.target.has_name(name) or self.target.has_name(name + NOTE_SUFFIX):
                 raise PackError(
                     f"{self.target.address.beside(name)}: this part of the pack was begun before. "
                     "Go on with --resume (resume=True), or remove it to start over."
@@ -158,6 +160,10 @@ class StorePlan(ShardPlan):
 
     def commit(self, notes: list[Note]) -> None:
         """Write the manifest of shards that are all there, and remove what lay beside them."""
+        there = {found.name: found.stat for found in self.target.objects()}
+        for note in notes:
+            if there.get(note.shard.file) != Stat(note.shard.bytes, note.identity):
+                self._check_object(note.shard.file, note)
         text = manifest_text(note.shard for note in notes)
         try:
             self.target.create(MANIFEST, text.encode())
@@ -195,7 +201,7 @@ class StorePlan(ShardPlan):
             _sha256_of(path),
             stat.identity,
             hashlib.sha256(journal).hexdigest(),
-            summarise(PackSet(path, [packed])).to_dict(),
+            summarise(PackSet(path, [packed])),
         )
         try:
             self.target.create(name + NOTE_SUFFIX, note.to_bytes())
@@ -208,7 +214,7 @@ class StorePlan(ShardPlan):
     def _check_object(self, name: str, note: Note) -> None:
         """Raise unless the shard in the store is the one that was uploaded."""
         found = self.target.stat(name)
-        if found == Stat.known(note.shard.bytes, note.identity):
+        if found == Stat(note.shard.bytes, note.identity):
             return
         digest = hashlib.sha256()
         for piece in self.target.pieces(name, found):
@@ -283,24 +289,21 @@ class StorePlan(ShardPlan):
 
 def sum_of(notes: list[Note]) -> Summary:
     """Return the figures of all these shards together."""
-    said = [note.summary for note in notes]
+    each = [note.summary for note in notes]
 
-    def added(name: str) -> int:
-        return sum(int(one[name]) for one in said)
-
-    def tallied(name: str) -> dict[str, int]:
-        return {key: sum(int(one[name][key]) for one in said) for key in said[0][name]}
+    def tallied(counts: list[dict[str, int]]) -> dict[str, int]:
+        return {name: sum(one[name] for one in counts) for name in counts[0]}
 
     return Summary(
-        samples=added("samples"),
+        samples=sum(one.samples for one in each),
         files=len(notes),
-        bytes=added("bytes"),
-        original_bytes=added("original_bytes"),
-        storages=tallied("storages"),
-        restores=tallied("restores"),
-        settings=tuple(said[0]["settings"]),
-        columns=tuple(said[0]["columns"]),
-        skipped=tuple(line for one in said for line in one["skipped"]),
+        bytes=sum(one.bytes for one in each),
+        original_bytes=sum(one.original_bytes for one in each),
+        storages=tallied([one.storages for one in each]),
+        restores=tallied([one.restores for one in each]),
+        settings=each[0].settings,
+        columns=each[0].columns,
+        skipped=tuple(line for one in each for line in one.skipped),
     )
 
 
@@ -309,11 +312,10 @@ def _sha256_of(path: str) -> str:
         return hashlib.sha256(content).hexdigest()
 
 
-def _foreign(folder: str, there: set[str]) -> PackError:
-    found = "1 object" if len(there) == 1 else f"{len(there):,} objects"
+def _foreign(folder: str, name: str) -> PackError:
     return PackError(
-        f"{folder}: {found} of other origin below it, such as {min(there)}. Nothing was "
-        "written. Give another name, or remove what is there."
+        f"{folder}: there are objects below it that are not of a pack, such as {printable(name)}. "
+        "Nothing was written. Give another name, or remove what is there."
     )
 
 

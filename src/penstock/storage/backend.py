@@ -40,18 +40,17 @@ class Stat:
 
     size: int
     identity: str  # an etag in quotation marks, or a text that ends with a time, or nothing
-    condition: tuple[tuple[str, Any], ...] = ()
 
-    @classmethod
-    def known(cls, size: int, identity: str) -> Stat:
-        """Return it with the condition that follows from its identity."""
-        if identity.startswith('"'):
-            return cls(size, identity, (("if_match", identity),))
+    @property
+    def condition(self) -> dict[str, Any]:
+        """What obstore is told of it. Not kept, as there may be millions of objects."""
+        if self.identity.startswith('"'):
+            return {"if_match": self.identity}
         try:
-            modified = datetime.fromisoformat(identity.rpartition(" ")[2])
+            modified = datetime.fromisoformat(self.identity.rpartition(" ")[2])
         except ValueError:
-            return cls(size, identity)
-        return cls(size, identity, (("if_unmodified_since", modified),))
+            return {}
+        return {"if_unmodified_since": modified}
 
 
 class Backend(Protocol):

@@ -71,7 +71,7 @@ class ObstoreBackend:
     async def read(self, start: int, end: int, stat: Stat) -> memoryview:
         """Ask for a range, on condition that the object is still the same."""
         check_not_forked("obstore")
-        options = {"range": (start, end), **dict(stat.condition)}
+        options = {"range": (start, end), **stat.condition}
         try:
             result = await self._obstore.get_async(self._store, self._name, options=options)
             size, content = result.meta["size"], memoryview(await result.bytes_async())
@@ -130,9 +130,9 @@ def stat_of(meta: Any) -> Stat:
     # If-Match compares strong etags only, so a weak one would never match.
     if etag and not etag.startswith("W/"):
         etag = etag if etag.startswith('"') else f'"{etag}"'  # as Azure's lists have it
-        return Stat.known(int(meta["size"]), etag)
+        return Stat(int(meta["size"]), etag)
     identity = f"{etag or ''} {modified.isoformat() if modified else ''}".strip()
-    return Stat.known(int(meta["size"]), identity)
+    return Stat(int(meta["size"]), identity)
 
 
 def told(address: Address, error: Exception) -> Exception:
@@ -153,11 +153,11 @@ def told(address: Address, error: Exception) -> Exception:
             "room, then go on with --resume (resume=True)."
         )
     if isinstance(error, (errors.PermissionDeniedError, errors.UnauthenticatedError)):
-        return refused(address, said)
+        return refused(address, _shortened(said))
     status = _STATUS.search(said)
     code = int(status[1]) if status else 0
     if code in {401, 403}:
-        return refused(address, said)
+        return refused(address, _shortened(said))
     if isinstance(error, ValueError) or "Error parsing Path" in said:
         return StorageError(
             f"{address}: an object with a name that obstore refuses ({said[:300]})."

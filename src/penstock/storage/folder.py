@@ -38,6 +38,7 @@ _SLOWEST_BYTES_PER_S = 500_000  # of an upload that is not given up
 ONE_PUT_BYTES = 256 << 20  # larger objects are uploaded in parts
 _PART_BYTES = 32 << 20
 _PARTS_AT_ONCE = 4
+_WITH_OFFSETS = ("s3", "s3a", "gs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ class RemoteFolder:
             return False
         return True
 
-    def create(self, name: str, content: bytes) -> Stat:
+    def create(self, name: str, content: bytes) -> None:
         """Put a small object where there is none.
 
         One that is there already may have this very content; else that is an ExistsError. So an
@@ -150,7 +151,6 @@ class RemoteFolder:
         except ExistsError:
             if self.read(name) != content:
                 raise
-        return self.stat(name)
 
     def upload(self, name: str, path: str) -> Stat:
         """Put a file where no object is, as `create` does; nobody sees a part of it."""
@@ -241,7 +241,7 @@ class RemoteFolder:
             return memoryview(b"")
 
         async def once(_: float) -> memoryview:
-            options = {"range": (start, end), **dict(stat.condition)}
+            options = {"range": (start, end), **stat.condition}
             result = await self._call("get_async", name, options=options)
             try:
                 content = memoryview(await result.bytes_async())
@@ -263,6 +263,7 @@ class RemoteFolder:
             ) from error
 
     async def _put(self, store: Any, name: str, content: memoryview) -> None:
+        await self._require_none(name)  # in case the store does not know conditions
         await self._call("put_async", name, content, mode="create", store=store)
 
     async def _put_in_parts(self, store: Any, name: str, content: memoryview) -> None:
@@ -318,23 +319,32 @@ class RemoteFolder:
 
 
 class _Pages:
-    """The pages of one list, of which each may be asked for several times."""
+    """The pages of one list, of which each may be asked for several times.
+
+    A list that broke off is begun anew, after the last name or from its start, and what is known
+    already is dropped: that must be nothing, or all of it, or else something may be missing.
+    """
 
     def __init__(self, folder: RemoteFolder) -> None:
         self._folder = folder
-        # obstore tries a page again by itself, from where it is: some stores cannot begin later.
+        # obstore tries a page again by itself; what breaks off for good is rare.
         self._store = open_store(folder.address, folder.address.text, folder.options, retries=True)
         self._stream: Any = None
         self._last = ""
+        self._known = 0  # names that were handed out
         self._is_sorted = True
+        self._to_drop = 0
 
     async def next(self, _: float) -> list[Found] | None:
         """Return the next page, or None at the end."""
         address = self._folder.address
         check_not_forked("obstore")
         if self._stream is None:
+            # obstore's offset is right for S3 and Google; with others it compares other names.
+            offset = self._last if address.scheme in _WITH_OFFSETS else ""
+            self._to_drop = 0 if offset else self._known
             listed = import_obstore(address).list(
-                self._store, offset=self._last or None, chunk_size=_PAGE
+                self._store, offset=offset or None, chunk_size=_PAGE
             )
             self._stream = aiter(listed)
         try:
@@ -344,22 +354,30 @@ class _Pages:
             if not isinstance(error, Exception):
                 raise
             if not self._is_sorted:
-                raise StorageError(
-                    f"{address}: its list broke off ({error}), and this store does not sort lists, "
-                    "so that it is unknown what is missing. Try again."
-                ) from error
+                raise self._broken(f"it broke off ({error}), and is not sorted") from error
             raise told(address, error) from error
+        if page is None and self._to_drop:
+            raise self._broken("it changed while it was read")
         return None if page is None else self._fresh(page)
 
     def _fresh(self, page: Any) -> list[Found]:
         found = [Found(one["path"], stat_of(one)) for one in page]
-        if self._is_sorted:
-            # After a list was begun anew, some stores give all of it.
-            found = [one for one in found if one.name > self._last or not self._last]
-            names = [self._last, *(one.name for one in found)]
-            self._is_sorted = all(one < other for one, other in pairwise(names))
-        self._last = found[-1].name if found else self._last
-        return found
+        known = found[: self._to_drop]
+        self._to_drop -= len(known)
+        if known and max(one.name for one in known) > self._last:
+            raise self._broken("it changed while it was read")
+        fresh = found[len(known) :]
+        names = [self._last, *(one.name for one in fresh)]
+        self._is_sorted = self._is_sorted and all(one < other for one, other in pairwise(names))
+        self._last = names[-1]
+        self._known += len(fresh)
+        return fresh
+
+    def _broken(self, how: str) -> StorageError:
+        return StorageError(
+            f"{self._folder.address}: its list is not complete: {how}. Try again when nobody "
+            "changes the data."
+        )
 
 
 @contextmanager

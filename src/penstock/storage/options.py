@@ -25,7 +25,7 @@ _UNITS = {
 
 @dataclass(frozen=True, slots=True)
 class StorageOptions:
-    """How `Loader` asks a store for data; the defaults suit buckets in the same region.
+    """How `Loader` and `pack` ask a store; the defaults suit buckets in the same region.
 
     - `attempts`: how often a request is tried. Between two attempts it waits about twice as long
       as before, from `first_backoff_s` up to `longest_backoff_s`, each time a random part of that.
