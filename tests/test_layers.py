@@ -67,7 +67,7 @@ MAY_IMPORT = {
     "watching": BASE | {"results"},
     "costs": BASE
     | {
-        *("rng", "transforms", "planner", "sources", "packing", "data", "loading"),
+        *("rng", "transforms", "planner", "sources", "storage", "packing", "data", "loading"),
         *("results", "watching"),
     },
     "reordering": BASE
@@ -79,7 +79,7 @@ MAY_IMPORT = {
     | {
         *("rng", "transforms", "planner", "translation.transforms", "translation"),
         *("sources", "packing", "data", "loading", "results", "report", "watching", "costs"),
-        "reordering",
+        *("reordering", "storage"),
     },
     "demo": BASE
     | {

@@ -13,8 +13,11 @@ import pytest
 import penstock as ps
 from packing.samples import ListSource, image_file
 from penstock import transforms as T
+from penstock.analysis.advice import CACHE, MORE_REQUESTS, WINDOW
+from penstock.analysis.measure import Effort
 from penstock.errors import StorageError
 from penstock.packing.items import LABEL, PackItem
+from penstock.results.records import Verdict
 from servers import azurite, ceph, nginx
 from servers.faulty_proxy import Faults, FaultyProxy
 
@@ -134,6 +137,28 @@ def test_s3_with_a_cache(s3, pen, tmp_path):
         for _ in range(2):
             got = epoch_of("s3://bucket/sets/train.pen", cache=tmp_path, cache_limit="1 GB")
             assert_same(got, epoch_of(pen))
+
+
+def test_analyze_names_reading_behind_a_latency(s3, monkeypatch):
+    """The server computes on this machine, so that it counts as another program."""
+    monkeypatch.setattr("penstock.analysis.analyze.busy_banner", lambda _: "")
+    monkeypatch.setattr("penstock.analysis.rates.contradiction", lambda *_: "")
+    few = ps.StorageOptions(in_flight=4, gap_bytes=0)
+    with (
+        FaultyProxy(s3.port, Faults(latency_s=(0.05, 0.05))) as proxy,
+        variables(s3.environment(proxy.address)),
+        ps.Loader("s3://bucket/sets/train.pen", batch_size=10, shuffle=True, threads=2,
+                  transform=T.RandomResizedCrop(24), storage=few) as loader,
+    ):  # fmt: skip
+        effort = Effort(rounds=1, seconds=0.5)
+        found = ps.analyze(loader, device="emulated:100000", effort=effort, cores=[1])
+    assert found.verdict is Verdict.READ
+    assert "Reading from the store (an answer takes" in found.sentence
+    assert found.store.latency_ms >= 50
+    assert 5 <= found.store.requests_per_batch <= 10  # neighbours are read together
+    gains = {change.change: change for change in found.what_ifs}
+    for what in (CACHE, WINDOW, MORE_REQUESTS):
+        assert gains[what].pipeline > found.store.images_per_s
 
 
 def test_what_s3_refuses_is_said(s3):

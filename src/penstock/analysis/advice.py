@@ -19,6 +19,9 @@ PACK, FAST = "packed (.pen)", 'fidelity="fast"'
 ACCELERATE = "penstock.accelerate"
 ACCELERATE_NEAR = f"{ACCELERATE}(strict=False)"
 ACCELERATE_PACKED = f"{ACCELERATE} and {PACK}"
+CACHE = "a cache that has everything"
+WINDOW = "shuffling in windows of blocks"
+MORE_REQUESTS = "more requests at the same time"
 ORDER = "the same transforms in a better order"
 ORDER_FAST = f"{ORDER}, pixels not quite the same"
 
@@ -107,6 +110,24 @@ _LINES = {
         "",
         "Only the order of your own ops changes",
         "in turn with the order as it is",
+    ),
+    CACHE: (
+        "Keep what was read on a disk of this machine",
+        "",
+        "What was read once is not read from the store again",
+        "on some samples",
+    ),
+    WINDOW: (
+        "Shuffle in windows of blocks",
+        "",
+        "A request brings some 4 MB instead of one image",
+        "here",
+    ),
+    MORE_REQUESTS: (
+        "Ask for more at the same time",
+        "",
+        "Answers take long, but many can be waited for at once",
+        "here",
     ),
     FAST: (
         "Decode large photos at reduced size",

@@ -42,6 +42,7 @@ from penstock.analysis.sweeps.pipeline_changes import (
     measure_sizes,
 )
 from penstock.analysis.sweeps.step_changes import MODELS, check_faster, measure_other_models
+from penstock.analysis.sweeps.stores import STORES, measure_stores
 from penstock.analysis.sweeps.sweep import SweepContext
 from penstock.analysis.user_code import UserCode, code_of_caller
 from penstock.analysis.verdict import judge, split_stall
@@ -108,7 +109,7 @@ def analyze(
     wanted = choose_cores(cores, is_swept=sweeps)
     asked_layers = None if layers is None else check_layers(layers)
     default_s = math.inf if effort is not None else QUICK_S if quick else USUAL_S
-    swept = len(LAYERS) + ALTERNATIVES + ORDERS + SIZES + 1 if sweeps else 0
+    swept = len(LAYERS) + ALTERNATIVES + ORDERS + STORES + SIZES + 1 if sweeps else 0
     with ExitStack() as open_for_long:
         open_for_long.enter_context(traced_to(None if trace is None else fspath(trace)))
         tell = open_for_long.enter_context(_telling(progress))
@@ -160,6 +161,7 @@ def _measure(
     if sweeps:
         measure_alternatives(context, loader)  # advice rests on these
         measure_orders(context, facts)
+        measure_stores(context, facts.costs)
     swept = context.results
     budget.begin("files, cold and cached")
     reads = measure_reads(begun.subject.files())
@@ -223,6 +225,7 @@ def _measure(
         slowest_files=slowest,
         assumption=facts.assumption,
         left_out=tuple(budget.left_out),
+        store=None if facts.costs is None else facts.costs.store,
     )
     banner = busy_banner(others)
     if not banner and rates.contradiction:
@@ -258,7 +261,7 @@ def _on_most_cores(rates: tuple[CoreRate, ...]) -> tuple[CoreRate, ...]:
 def _count_sweeps(begun: Begun) -> int:
     models = MODELS if isinstance(begun.device, TorchDevice) else 0
     faster = len(FASTER) if begun.device.is_emulated else 0
-    return ALTERNATIVES + ORDERS + faster + SIZES + models + 1
+    return ALTERNATIVES + ORDERS + STORES + faster + SIZES + models + 1
 
 
 def _sweep_context(begun: Begun, rates: Rates, budget: Budget) -> SweepContext:

@@ -384,7 +384,12 @@ def measure_rates(
 
 
 def enough_batches(subject: Subject) -> int:
-    """Return how many batches make a rate: workers deliver theirs in bursts, so some of each."""
+    """Return how many batches make a rate: workers deliver theirs in bursts, so some of each.
+
+    What comes from far away comes in bursts of up to all that is read ahead.
+    """
+    if subject.is_far:
+        return 2 * subject.in_flight()
     at_once = subject.workers if subject.worker_kind == "processes" else 1
     return subject.in_flight() + _OF_EACH_WORKER * max(1, at_once)
 

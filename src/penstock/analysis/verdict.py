@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from penstock.analysis.device.devices import Device, EmulatedDevice
 from penstock.analysis.measure import RunsByCores, StepAlone, rate_of
 from penstock.analysis.subject.subject import Subject, WorkerKind
 from penstock.costs.costs import Cost, Costs, Kind
-from penstock.results.records import Verdict
+from penstock.results.records import StoreReading, Verdict
 from penstock.watching.loader_facts import count_images
 
 LEAST_BATCHES = 8  # with fewer, a single late batch would decide
@@ -227,9 +228,10 @@ def _instant(facts: Measurements) -> str:
 def _judge_costs(facts: Measurements, costs: Costs, waits: str) -> tuple[Verdict, str]:
     waiting = costs.of("read") / costs.total_s
     if waiting > _MOST_OF_IT or costs.longest.kind == "read":
+        where = "" if costs.store is None else f" from the store ({_answers(costs.store)})"
         return Verdict.READ, (
-            f"reading is the limit: {waiting:.0%} of an image's {costs.total_s * 1e6:,.0f} µs pass "
-            f"waiting for data; {waits}."
+            f"reading{where} is the limit: {waiting:.0%} of an image's "
+            f"{costs.total_s * 1e6:,.0f} µs pass waiting for data; {waits}."
         )
     locked = facts.worker_kind == "threads" and costs.lock_share > _LOCKED
     if locked and facts.cores > 1 and costs.python_s > _MOST_OF_IT * costs.cpu_s:
@@ -244,6 +246,32 @@ def _judge_costs(facts: Measurements, costs: Costs, waits: str) -> tuple[Verdict
         return Verdict.WORKERS, f"{_too_few_workers(facts)}; {waits}."
     longest = costs.longest
     return _BY_KIND[longest.kind], f"{_about_longest(longest, costs)}; {waits}."
+
+
+def _answers(store: StoreReading) -> str:
+    """Say in a few words how fast a store is, and what a batch asks of it."""
+    told = []
+    if store.latency_ms is not None:
+        told.append(f"an answer takes {store.latency_ms:.3g} ms")
+    if store.megabytes_per_s is not None:
+        told.append(f"one request brings {store.megabytes_per_s:.3g} MB/s")
+    told.append(
+        f"a batch takes {store.requests_per_batch:,.3g} requests and "
+        f"{store.bytes_per_batch / 1e6:,.3g} MB"
+    )
+    return ", ".join(told)
+
+
+def _about_store(store: StoreReading) -> Iterator[str]:
+    """Yield what was seen of a store."""
+    yield f"{store.address}: {_answers(store)}"
+    yield from store.reasons
+    more = "" if store.hits is None else f"; the cache had {store.hits:.0%} of the blocks"
+    again = f"; {store.retries:,} requests were tried again" if store.retries else ""
+    least = store.least_bytes_per_batch / 1e6
+    yield f"the records of a batch are {least:,.3g} MB{more}{again}"
+    if store.warm_images_per_s is not None:
+        yield f"some of its samples from a warm cache: {store.warm_images_per_s:,.0f} images/s"
 
 
 def _about_longest(part: Cost, costs: Costs) -> str:
@@ -312,6 +340,8 @@ def _evidence(facts: Measurements) -> tuple[str, ...]:
     if facts.costs is not None:
         parts = sorted(facts.costs.parts, key=lambda part: -part.seconds)[:3]
         lines += [f"{part.name}: {part.seconds * 1e6:,.0f} µs per image" for part in parts]
+    if facts.costs is not None and facts.costs.store is not None:
+        lines += _about_store(facts.costs.store)
     if facts.other_pipeline is not None:
         lines.append(
             f"the pipeline with {facts.other_workers} instead of {facts.workers} workers: "

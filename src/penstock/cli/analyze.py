@@ -20,8 +20,9 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "data",
         metavar="DATA",
-        help="a .pen file, a data set in any layout that pack reads, or MODULE:OBJECT (or "
-        "FILE.py:OBJECT) for a torch DataLoader, a penstock Loader, or a function that makes one",
+        help="a .pen file, also in a store (s3://BUCKET/train.pen), a data set in any layout that "
+        "pack reads, or MODULE:OBJECT (or FILE.py:OBJECT) for a torch DataLoader, a penstock "
+        "Loader, or a function that makes one",
     )
     add_layout(verb)
     verb.add_argument(
@@ -58,6 +59,14 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         metavar="MODULE:OBJECT",
         help="a pipeline of penstock.transforms, or a function that makes one (default: random "
         "resized crop to 224, flip, RandAugment, normalise)",
+    )
+    verb.add_argument(
+        "--cache",
+        metavar="FOLDER",
+        help="for data in a store, a folder of this machine that keeps what was read",
+    )
+    verb.add_argument(
+        "--cache-limit", metavar="SIZE", help='the most that it may take, such as "50 GB"'
     )
     verb.add_argument(
         "--on-error",

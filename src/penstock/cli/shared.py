@@ -135,7 +135,14 @@ def open_given(args: argparse.Namespace, data: str) -> Any:
     from penstock.data.open_data import open_data
 
     labelled = open_labelled(args, data) if hasattr(args, "labels") else (data, None)
-    return open_data(labelled[0], labels=labelled[1], kind=args.kind, split=args.split)
+    return open_data(
+        labelled[0],
+        labels=labelled[1],
+        kind=args.kind,
+        split=args.split,
+        cache=getattr(args, "cache", None),
+        cache_limit=getattr(args, "cache_limit", None),
+    )
 
 
 def add_threads(verb: argparse.ArgumentParser) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.cli.shared import open_given
 from penstock.errors import AnalysisError, PenstockError, TransformError
 from penstock.showing.presets import DEFAULT, PRESETS
+from penstock.storage.address import is_address
 
 if TYPE_CHECKING:
     from penstock.analysis.user_code import UserCode
@@ -156,8 +157,8 @@ def _is_maker(value: Any) -> bool:
 
 
 def is_object(data: str) -> bool:
-    """Tell MODULE:OBJECT from a folder or file, whatever its name."""
-    return ":" in data and not os.path.exists(data)
+    """Tell MODULE:OBJECT from a folder or file, whatever its name, and from an address."""
+    return ":" in data and not is_address(data) and not os.path.exists(data)
 
 
 def open_loader(args: argparse.Namespace) -> tuple[Any, UserCode | None]:
@@ -182,7 +183,8 @@ def _users_own(args: argparse.Namespace) -> tuple[Any, UserCode | None]:
     from penstock.loading.loader import Loader
     from penstock.translation.delivery import AcceleratedLoader
 
-    for option in ("batch_size", "threads", "transform", "on_error", "kind", "split"):
+    own = ("batch_size", "threads", "transform", "on_error", "kind", "split", "cache")
+    for option in (*own, "cache_limit"):
         if getattr(args, option) is not None:
             raise AnalysisError(
                 f"--{option.replace('_', '-')}: {args.data} is a loader with its own. Leave the "

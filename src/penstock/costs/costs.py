@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from penstock.results.records import OpCost
+from penstock.results.records import OpCost, StoreReading
 
 Kind = Literal["read", "decode", "own", "augment", "collate"]
 
@@ -55,6 +55,7 @@ class Costs:
 
     parts: tuple[Cost, ...]
     lock_share: float = 0.0
+    store: StoreReading | None = None  # what was asked of the store that the data is in
 
     def of(self, *kinds: Kind) -> float:
         """Seconds per image in parts of these kinds."""
@@ -82,7 +83,7 @@ class Costs:
 
     def without(self, name: str) -> Costs:
         """Return what is left if a part is taken out."""
-        return Costs(tuple(part for part in self.parts if part.name != name), self.lock_share)
+        return replace(self, parts=tuple(part for part in self.parts if part.name != name))
 
     def as_op_costs(self) -> tuple[OpCost, ...]:
         """Return the parts as reports show them, with their shares of all."""

@@ -170,16 +170,22 @@ def like(
     batch_size: int | None = None,
     threads: int | None = None,
     labels: Sequence[int] | None = None,
+    targets: str = "labels",
+    **order: Any,
 ) -> Loader:
-    """Return a loader with the same plan; without targets, since other data may have none."""
+    """Return a loader with the same plan; without targets, since other data may have none.
+
+    `order` are arguments of `Loader` about which samples come, and in which order.
+    """
     element = loader.plan.final.element.name.lower()
     other = Loader(
         data,
         batch_size=batch_size or loader.batch_size,
         threads=threads or loader.threads,
         labels=labels,
-        targets="labels",
+        targets=targets,
         # The plan replaces this transform; only the type that batches end in is taken from it.
         transform=None if element == "uint8" else ToDtype(element, scale=True),
+        **order,
     )
     return other.replica(plan=loader.plan)

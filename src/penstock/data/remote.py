@@ -6,7 +6,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from statistics import median
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +31,9 @@ from penstock.storage.counts import Counter, IoCounts
 from penstock.storage.options import StorageOptions, read_size
 from penstock.storage.remote_object import AT_FULL_RATE
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 _USUAL_CACHE = "50 GB"
 _WINDOWS = 2  # that are in memory: one is used while the next one is read
 
@@ -37,6 +41,7 @@ _WINDOWS = 2  # that are in memory: one is used while the next one is read
 # the CPU time that leaving it out takes for an image.
 _LEFT_OUT = 0.25
 _ROWS_COST_S = 100e-6
+_TELLING_BYTES = 1 << 20  # smaller requests tell too little of the bandwidth to decide by it
 _USUAL_RATE = 100e6  # bytes a second of one request, before any was measured
 
 
@@ -133,10 +138,9 @@ class RemotePackedSource(PackedSource):
                 f"least {_gb(total)}, or sampling=WindowShuffle(), would read each block once"
             )
         self._reasons = (f"reads {self.reading.value}: {why}.",)
+        if self.reading is not Reading.BLOCKS and cache is None and order.knows_crops:
+            self._reasons += (self._about_rows(),)
         if self.reading is Reading.ROWS:
-            size = _gb(self._record_bytes())
-            why = f"only those that crops need: of records of {size} that saves more than it takes."
-            self._reasons += (why,)
             with ThreadPoolExecutor(OPENED_AT_ONCE, "penstock-open") as pool:
                 list(pool.map(RemotePackFile.prepare_rows, files))
 
@@ -144,18 +148,66 @@ class RemotePackedSource(PackedSource):
         """The mean size of a record, with what is between records."""
         return sum(file.tail.records_end for file in self.packed.files) // max(len(self), 1)
 
+    def speed(self, least_bytes: int = 0) -> tuple[float | None, float | None]:
+        """Return the store's latency in seconds, and bytes a second of one request, as measured.
+
+        For the latter, only requests of at least so many bytes count.
+        """
+        speeds = [file.remote.speed for file in self.remote_files]
+        latencies = [known for speed in speeds if (known := speed.latency_s()) is not None]
+        rates = [known for speed in speeds if (known := speed.bytes_per_s(least_bytes)) is not None]
+        return median(latencies) if latencies else None, median(rates) if rates else None
+
+    def _saved_by_rows_s(self) -> float:
+        """Return how long it takes to read what crops leave out of a record."""
+        rate = self.speed(_TELLING_BYTES)[1] or _USUAL_RATE
+        return _LEFT_OUT * self._record_bytes() / (rate * AT_FULL_RATE)
+
     def _rows_save(self) -> bool:
         """Whether what crops leave out takes longer to read than it takes to leave it out."""
-        if not all(file.has_blocks for file in self.remote_files):
-            return False
-        remote = self.remote_files[0].remote
-        rate = (remote.speed.bytes_per_s() or _USUAL_RATE) * AT_FULL_RATE
-        return _LEFT_OUT * self._record_bytes() / rate > _ROWS_COST_S
+        has_parts = all(file.has_blocks for file in self.remote_files)
+        return has_parts and self._saved_by_rows_s() > _ROWS_COST_S
+
+    def _about_rows(self) -> str:
+        """Say why records are read as a whole, or in rows."""
+        latency, rate = self.speed(_TELLING_BYTES)
+        known = "measured" if rate is not None else "assumed, for too little was read to tell"
+        whole = "whole records" if self.reading is Reading.RECORDS else "only rows that crops need"
+        answer = "" if latency is None else f"; an answer took {latency * 1000:.3g} ms"
+        return (
+            f"{whole}: leaving out {_LEFT_OUT:.0%} of a record of {_gb(self._record_bytes())} "
+            f"would save {self._saved_by_rows_s() * 1e6:.3g} µs at {AT_FULL_RATE} requests of "
+            f"{(rate or _USUAL_RATE) / 1e6:.3g} MB/s each ({known}{answer}), and takes about "
+            f"{_ROWS_COST_S * 1e6:.0f} µs of computing."
+        )
+
+    def forget(self) -> None:
+        """Let go of what is kept in memory, so that it is read again; a cache on disk stays."""
+        self._access.records.forget()
+        self._access.blocks.forget()
+
+    def elsewhere(self, asked: CacheAsked, options: StorageOptions | None = None) -> Self:
+        """Open the same objects once more, with another cache or other options."""
+        return type(self)(self._text, asked, options or self._access.options)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why requests are for what they are for."""
+        return self._reasons
+
+    @property
+    def options(self) -> StorageOptions:
+        """How the store is asked."""
+        return self._access.options
+
+    @property
+    def cache_asked(self) -> CacheAsked:
+        """What was said of a cache."""
+        return self._asked
 
     def describe_reading(self) -> tuple[str, ...]:
         """Return what requests are for and why, and how fast the store was so far."""
-        speed = self.remote_files[0].remote.speed
-        latency, rate = speed.latency_s(), speed.bytes_per_s()
+        latency, rate = self.speed()
         told = []
         if latency is not None:
             told.append(f"an answer takes {latency * 1000:.3g} ms")

@@ -41,3 +41,9 @@ def choose_reading(source: Source, selection: Selection) -> None:
 # Parts of batches whose files are in memory at the same time.
 NEAR = ReadAhead(samples=0, parts=4)
 FAR = ReadAhead(samples=1024, parts=32)
+
+
+def batches_in_flight(source: Source, batch_size: int, prefetch: int) -> int:
+    """Return how many batches of a loader may be under way at once; they may come in a burst."""
+    ahead = FAR if isinstance(source, RemotePackedSource) else NEAR
+    return prefetch + 1 + ahead.batches(batch_size, prefetch)

@@ -20,6 +20,7 @@ from penstock.report.sections import (
     draw_left_out,
     draw_predictions,
     draw_slowest_files,
+    draw_store,
     draw_what_ifs,
     table,
 )
@@ -98,6 +99,7 @@ def draw_page(analysis: Analysis, *, before: Analysis | None = None, note: str =
                 draw_lost_time(runs),
                 _figures(first, "rates"),
                 draw_advice(analysis),
+                draw_store(analysis.store),
                 _figures(others, "studies"),
                 draw_what_ifs(analysis.what_ifs, analysis.assumption),
                 draw_predictions(named_predictions(runs)),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from penstock.report import wording
 from penstock.report.markup import Html, element, join
 from penstock.report.summary import errors_told
-from penstock.results.records import Advice, Analysis, Prediction, WhatIf
+from penstock.results.records import Advice, Analysis, Prediction, StoreReading, WhatIf
 
 NO_GAIN = 1.005  # what is less is no gain to speak of
 MOST_ROWS = 12  # longer tables are folded
@@ -51,6 +51,41 @@ def _card(advice: Advice) -> Html:
         line,
         class_="card",
     )
+
+
+def draw_store(store: StoreReading | None) -> Html:
+    """Return what the store was asked for and how fast it answered, where data is in one."""
+    if store is None:
+        return Html()
+    megabytes = store.bytes_per_batch / 1e6, store.least_bytes_per_batch / 1e6
+    rows = [
+        ["requests are for", store.reads],
+        ["time of an answer", _or_unknown(store.latency_ms, "ms")],
+        ["bandwidth of one request", _or_unknown(store.megabytes_per_s, "MB/s")],
+        ["requests for a batch", wording.number(store.requests_per_batch)],
+        [
+            "read for a batch",
+            f"{wording.number(megabytes[0])} MB; its records have {wording.number(megabytes[1])}",
+        ],
+        ["an image waits for data", f"{wording.number(store.waiting_us)} µs"],
+        ["the loader alone", f"{wording.number(store.images_per_s)} images/s"],
+    ]
+    if store.warm_images_per_s is not None:
+        rows.append(["from a warm cache", f"{wording.number(store.warm_images_per_s)} images/s"])
+    if store.hits is not None:
+        rows.append(["found in the cache", wording.percent(store.hits)])
+    if store.retries:
+        rows.append(["requests tried again", wording.number(store.retries)])
+    return _section(
+        "store",
+        "The store",
+        element("p", f"{store.address}: {' '.join(store.reasons)}", class_="caption"),
+        table(("", ""), rows, "text text"),
+    )
+
+
+def _or_unknown(value: float | None, unit: str) -> str:
+    return wording.UNKNOWN if value is None else f"{wording.number(value)} {unit}"
 
 
 def draw_what_ifs(what_ifs: Sequence[WhatIf], assumption: str = "") -> Html:

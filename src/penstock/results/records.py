@@ -77,6 +77,25 @@ class OpCost:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreReading:
+    """What a loader asked of a store while it ran alone, and how fast the store answered."""
+
+    address: str
+    reads: str  # what a request is for: "records", "blocks" or "rows"
+    reasons: tuple[str, ...]  # why
+    images_per_s: float
+    waiting_us: float  # of the loader's threads, per image: for data, or on requests
+    latency_ms: float | None  # of a small request
+    megabytes_per_s: float | None  # of one request, once it flows
+    requests_per_batch: float
+    bytes_per_batch: float
+    least_bytes_per_batch: float  # each record once, as a whole
+    hits: float | None = None  # share of blocks that the cache had; None without one
+    retries: int = 0
+    warm_images_per_s: float | None = None  # of some samples, with a cache that has them all
+
+
+@dataclass(frozen=True, slots=True)
 class Prediction:
     """A rate that was predicted, beside the measured one if it could be checked."""
 
@@ -185,6 +204,7 @@ class Analysis:
     assumption: str = ""  # on which rates of training rest, as "if your accelerator took ..."
     banner: str = ""  # why these figures are doubtful; nothing is concluded from them then
     left_out: tuple[str, ...] = ()  # what was not measured for lack of time
+    store: StoreReading | None = None  # where the data is in one
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything in types that JSON knows."""

@@ -52,6 +52,14 @@ class BlockMemory:
         """Return a number for an object whose blocks come here."""
         return next(self._owners)
 
+    def forget(self) -> None:
+        """Let go of all blocks that nobody loads at the moment."""
+        with self.lock:
+            for key, future in list(self.held.items()):
+                if future.done():
+                    del self.held[key]
+            self._held_bytes = 0
+
     def settle(self, loaded: dict[_Key, Future[Bytes]]) -> None:
         """Count blocks that were loaded, forget those that were not, and make room."""
         with self.lock:

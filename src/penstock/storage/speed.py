@@ -33,9 +33,18 @@ class Speed:
                 return median(self._small)
             return min((seconds for _, seconds in self._large), default=None)
 
-    def bytes_per_s(self) -> float | None:
-        """Return what one request brings a second once it flows; None before a large one."""
-        latency = self.latency_s() or 0.0
+    def bytes_per_s(self, least_bytes: int = 0) -> float | None:
+        """Return what one request brings a second once it flows; None before a large one.
+
+        Only requests of at least so many bytes count.
+
+        Before there was a small one, too, its latency counts as well.
+        """
         with self._lock:
-            rates = [count / max(seconds - latency, 1e-4) for count, seconds in self._large]
+            latency = median(self._small) if self._small else 0.0
+            rates = [
+                count / max(seconds - latency, 1e-4)
+                for count, seconds in self._large
+                if count >= least_bytes
+            ]
         return median(rates) if rates else None

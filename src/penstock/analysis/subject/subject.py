@@ -14,9 +14,12 @@ from penstock.costs.costs import Costs
 from penstock.costs.loader_costs import measure_loader, worst_lock_share
 from penstock.costs.plan_variants import MeasuredLoader, with_layers, with_size
 from penstock.costs.slow_files import SlowFiles, slow_files_of_loader
+from penstock.costs.store_costs import measure_far_loader
 from penstock.data.column_source import ColumnSource
+from penstock.data.remote import RemotePackedSource
 from penstock.errors import AnalysisError
 from penstock.loading.loader import Loader
+from penstock.loading.read_ahead import batches_in_flight
 from penstock.sources import has_paths
 from penstock.translation.delivery import AcceleratedLoader
 
@@ -36,6 +39,7 @@ class Subject:
     workers = 0  # threads or processes beside the training loop's own
     worker_kind: WorkerKind = "unknown"
     keeps_workers = False  # from one epoch to the next
+    is_far = False  # whether its data is in a store
 
     def __init__(self, loader: Any) -> None:
         self.loader = loader
@@ -98,15 +102,19 @@ class PenstockSubject(Subject):
         self.batch_size = loader.batch_size
         self.images = len(loader.source)
         self.workers = loader.threads
+        self.is_far = isinstance(loader.source, RemotePackedSource)
 
     def in_flight(self, workers: int | None = None) -> int:
-        """As many batches as the loader prepares ahead, for any number of threads."""
+        """As many batches as the loader reads or prepares ahead, for any number of threads."""
         del workers
-        return self.loader.prefetch + 1
+        loader = self.loader
+        return batches_in_flight(loader.source, loader.batch_size, loader.prefetch)
 
     @contextmanager
     def open(self, workers: int | None = None) -> Iterator[Iterable[Any]]:
-        """Make a replica, and end its threads afterwards."""
+        """Make a replica, and end its threads afterwards; what is far is read again."""
+        if isinstance(self.loader.source, RemotePackedSource):
+            self.loader.source.forget()
         replica = self.loader.replica(threads=workers)
         try:
             yield replica
@@ -119,7 +127,11 @@ class PenstockSubject(Subject):
 
     def costs(self, seconds: float) -> Costs | None:
         """Add op after op and take the CPU time that each one adds."""
-        costs = measure_loader(self.loader, seconds=seconds)
+        source = self.loader.source
+        if isinstance(source, RemotePackedSource):
+            costs = measure_far_loader(self.loader, source, seconds)
+        else:
+            costs = measure_loader(self.loader, seconds=seconds)
         return replace(costs, lock_share=worst_lock_share(self.loader))
 
     def files(self) -> Sequence[str]:
@@ -131,8 +143,10 @@ class PenstockSubject(Subject):
         return source.paths(np.linspace(0, len(source) - 1, count).astype(np.int64))
 
     def stored_in(self, most: int) -> Sequence[str]:
-        """Return the images, or the packed files."""
+        """Return the images, or the packed files; of what is in a store, nothing is here."""
         source = self.loader.source
+        if isinstance(source, RemotePackedSource):
+            return ()
         if isinstance(source, ColumnSource) and source.files():
             files = source.files()
             return files if len(files) <= most else ()
