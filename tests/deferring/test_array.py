@@ -193,6 +193,9 @@ REMEMBERED = {
         (torch.from_numpy(a.transpose(2, 0, 1)) / 255)[..., 2:9] + 1
     ),
     "one of a batch": lambda a: torch.from_numpy(a.transpose(2, 0, 1).copy()).unsqueeze(0),
+    "one of a batch by its shape": lambda a: torch.tensor(a.transpose(2, 0, 1).copy()).view(
+        1, 3, *a.shape[:2]
+    ),
     "one of a batch of floats": lambda a: (torch.tensor(a.transpose(2, 0, 1)).contiguous() / 9)[
         None
     ],
@@ -294,6 +297,7 @@ GRAY = {
     "bytes plus one": lambda a: a + 1,
     "doubles": lambda a: a / 255.0,
     "one of a batch": lambda a: torch.from_numpy(a)[None].unsqueeze(0),
+    "with a channel by its shape": lambda a: torch.from_numpy(a).view((1, *a.shape)),
     "expanded": lambda a: np.expand_dims(a, 0) / 255,
     "tensor": lambda a: torch.from_numpy(a)[None].float() / 255,
     "unsqueezed": lambda a: torch.from_numpy(a).unsqueeze(0),

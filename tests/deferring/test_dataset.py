@@ -241,3 +241,29 @@ def test_where_ours_fails_images_are_ordinary(files, monkeypatch, error):
 
     assert difference(expected, batches(ours, SEED, 2)) is None
     assert deferral_of(vars(ours)["dataset"]).counts.again == 4  # then they stay ordinary
+
+
+def refuses_others(array):
+    """As code in C may do that wants memory at once."""
+    if type(array) is not np.ndarray:
+        raise TypeError("an array is needed")
+    return array
+
+
+class Strict(Files):
+    """Arrays that are given to such code."""
+
+    def __getitem__(self, index):
+        image = self.image(index).resize((8, 6))
+        return refuses_others(np.asarray(image)).mean(), self.tensor(index)
+
+
+def test_arrays_that_are_refused_are_ordinary_from_then_on(files):
+    same(Strict, files)
+    _, ours = loaders(Strict, files)
+    with pytest.warns(UserWarning, match="asked for again"):
+        list(ours)
+    counts = deferral_of(ours.dataset).counts
+
+    assert counts.again == 1
+    assert counts.deferred > len(files)  # images wait as before

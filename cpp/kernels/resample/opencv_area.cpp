@@ -28,10 +28,12 @@ void OpencvArea::begin(const Axis& columns, const Axis& rows, const ResizeSpec& 
          : (across == 2 && down == 2) ? AreaEnd::mean_of_four
                                       : AreaEnd::mean;
   factor_ = is_whole ? 1.0f / static_cast<float>(across * down) : 1.0f;
-  if (!(column_axis_ == columns) || !(row_axis_ == rows)) {
-    column_axis_ = row_axis_ = {};  // whatever happens below, half-made tables are for nobody
+  if (tables_are_of_ != kernels_ || !(column_axis_ == columns) || !(row_axis_ == rows)) {
+    tables_are_of_ = nullptr;  // whatever happens below, half-made tables are for nobody
     place_columns(columns);
     place_rows(rows);
+    kernels_->prepare(columns_);
+    tables_are_of_ = kernels_;
     column_axis_ = columns;
     row_axis_ = rows;
   }
@@ -61,9 +63,10 @@ void OpencvArea::place_columns(const Axis& axis) {
     columns_.taps = std::max(columns_.taps, own.end - own.begin);
   }
   int32_t* start = columns_.starts.reserve<int32_t>(static_cast<size_t>(padded));
-  const auto weights = static_cast<size_t>(columns_.taps) * static_cast<size_t>(padded);
+  // Some variants take four taps together.
+  const auto weights =
+      static_cast<size_t>(round_up(columns_.taps, 4)) * static_cast<size_t>(padded);
   float* weight = columns_.weights.reserve<float>(weights);
-  std::fill(start, start + padded, 0);
   std::fill(weight, weight + weights, 0.0f);
   for (int i = 0; i < axis.count; ++i) {
     const Span own = areas.list(axis.first + i);
@@ -72,6 +75,7 @@ void OpencvArea::place_columns(const Axis& axis) {
     for (int sample = own.begin; sample < own.end; ++sample)
       weight[(sample - own.begin) * padded + slot] = areas.weight(axis.first + i, sample);
   }
+  std::fill(start + axis.count, start + padded, start[axis.count - 1]);
 }
 
 void OpencvArea::place_rows(const Axis& axis) {

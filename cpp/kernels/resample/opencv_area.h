@@ -27,6 +27,7 @@ class OpencvArea final : public RowSink {
   void emit(int output);
 
   const AreaRows* kernels_ = nullptr;
+  const AreaRows* tables_are_of_ = nullptr;
   Axis column_axis_;
   Axis row_axis_;
   AreaTable columns_;

@@ -22,8 +22,10 @@ struct AreaTable {
   int padded = 0;
   int samples = 0;  // of a row, that is, of the span that all taps lie in
   int taps = 0;
-  Buffer starts;   // int32_t
-  Buffer weights;  // float
+  Buffer starts;             // int32_t
+  Buffer weights;            // float
+  Buffer prepared;           // whatever else a variant wants
+  bool is_prepared = false;  // whether it has that
 };
 
 /// How sums become levels: rounded to the nearest, halves to the even one; or as the mean of a
@@ -31,7 +33,11 @@ struct AreaTable {
 enum class AreaEnd { weighted, mean, mean_of_four };
 
 struct AreaRows {
-  /// Resizes one row; `levels` is memory for samples + taps floats, of which the last are 0.
+  /// Sets `prepared` from all the rest.
+  void (*prepare)(AreaTable& table);
+
+  /// Resizes one row, of which kRowSlack bytes past the end are readable. `levels` is memory for
+  /// samples + taps floats, of which the last are 0.
   void (*across)(float* target, const uint8_t* row, const AreaTable& table, float* levels);
 
   /// Puts a row times its weight into the sums, or adds it.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from penstock.deferring.array import DeferredArray
+from penstock.deferring.counts import may_defer_arrays
 from penstock.deferring.image import DeferredImage
 from penstock.deferring.values import levels_as
 from penstock.transforms.functional.native.memory import CHANNELS
@@ -122,7 +123,7 @@ def _wrap(original: Function, attempt: Function) -> Function:
         if kind is DeferredArray:
             done = attempt(*args, **kwargs) if args[0].is_open else None
             return original(args[0].values(), *args[1:], **kwargs) if done is None else done
-        if kind is DeferredImage:
+        if kind is DeferredImage and may_defer_arrays():
             seen = _seen_as_array(args[0])
             done = None if seen is None else attempt(seen, *args[1:], **kwargs)
             if done is not None:

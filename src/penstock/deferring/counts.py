@@ -32,6 +32,7 @@ class Counts:
     kept: list[Any] = field(default_factory=list)  # files whose pixels are kept for a while
     error: BaseException | None = None  # what went wrong within our own code
     again: int = 0  # batches that were asked for a second time, with ordinary images
+    are_arrays_taken: bool = True  # or does some code refuse arrays that are not computed yet?
 
 
 class _State(threading.local):
@@ -122,6 +123,11 @@ class deferring:  # noqa: N801 (it is used as a function: with deferring(counts)
 def counts_here() -> Counts | None:
     """The counts of the Dataset that this thread is asking; None if images are to be ordinary."""
     return _state.counts
+
+
+def may_defer_arrays() -> bool:
+    """Whether arrays that are not computed yet have not been refused here."""
+    return _state.counts is None or _state.counts.are_arrays_taken
 
 
 def note_early() -> None:

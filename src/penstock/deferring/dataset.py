@@ -95,6 +95,7 @@ class Deferral:
         self.counts.again += 1
         if not isinstance(error, PenstockError):
             self._failures += 1
+            self.counts.are_arrays_taken = False  # code in C may have refused one
         warnings.warn(
             f"accelerate: a batch is asked for again, with ordinary images ({error}).",
             stacklevel=5,

@@ -129,6 +129,9 @@ def _decode(buf: Any = None, flags: Any = None, **others: Any) -> Any:
 def _opened(data: bytes, name: str, flags: int) -> DeferredArray | None:
     """The image of a JPEG; None if OpenCV has to decode it."""
     counts = counts_here()
+    if counts is not None and not counts.are_arrays_taken:
+        counts.ordinary["an array, for code that refuses those that wait"] += 1
+        return None
     found = None if counts is None else as_jpeg(data, name, counts, by_pillow=False)
     if found is None:
         return None

@@ -116,6 +116,13 @@ def _unsqueeze(given: Any, dim: Any = None) -> Any:
     return given.with_one_channel() if given.spec.layout == "hw" else given.as_stack()
 
 
+def _view(given: Any, *sides: Any, **kwargs: Any) -> Any:
+    """Remember a shape that only adds an axis of one image."""
+    wanted = sides[0] if len(sides) == 1 and isinstance(sides[0], (tuple, list)) else sides
+    is_stack = not kwargs and tuple(wanted) == (1, *given.shape)
+    return _unsqueeze(given, 0) if is_stack and given.is_ordered else None
+
+
 def _getitem(given: Any, key: Any = ...) -> Any:
     if key is None:
         return _unsqueeze(given, 0)
@@ -182,6 +189,8 @@ REMEMBERED: dict[Any, Function] = {
     torch.permute: _permute,
     torch.Tensor.unsqueeze: _unsqueeze,
     torch.unsqueeze: _unsqueeze,
+    torch.Tensor.view: _view,
+    torch.Tensor.reshape: _view,
     torch.Tensor.__getitem__: _getitem,
     **dict.fromkeys((torch.Tensor.flip, torch.flip), _flip),
     **dict.fromkeys(_functions(("clamp", "clip")), _clamp),
