@@ -129,10 +129,11 @@ def test_large_shards_go_in_parts(store, photos, tmp_path, monkeypatch, request)
             ps.pack(photos, target)
 
 
-def test_packs_that_are_killed_at_any_time_are_gone_on_with(s3, whole):
+def test_packs_that_are_killed_at_any_time_are_gone_on_with(s3, whole, tmp_path):
     """The command ends with its workers, between any two requests; nothing foreign is touched."""
     dice, target, killed = random.Random(1), "s3://bucket/killed", 0
-    with FaultyProxy(s3.port) as proxy, variables(s3.environment(proxy.address)):
+    elsewhere = {"TMPDIR": str(tmp_path)}  # what is killed leaves its folder there
+    with FaultyProxy(s3.port) as proxy, variables({**s3.environment(proxy.address), **elsewhere}):
         put("s3://bucket/killed2/foreign.txt", b"foreign")
         while True:
             words = ("pack", "s3://bucket/photos", target, "--shards", SHARDS, "--resume")
