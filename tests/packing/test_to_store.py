@@ -86,7 +86,15 @@ def test_one_file(server, photos, tmp_path, capsys):
     assert server.objects == {"/bucket/one.pen": (tmp_path / "one.pen").read_bytes()}
     with pytest.raises(PackError, match="exists already"):
         ps.pack(photos, "s3://bucket/one.pen")
+    server.objects["/bucket/one.pen.unfinished"] = b"foreign"
     assert ps.pack(photos, "s3://bucket/one.pen", resume=True).samples == SAMPLES
+    assert server.objects["/bucket/one.pen.unfinished"] == b"foreign"
+    del server.objects["/bucket/one.pen"]
+    with pytest.raises(PackError, match="an unfinished pack is there, or one that runs"):
+        ps.pack(photos, "s3://bucket/one.pen")
+    with pytest.raises(PackError, match=r"one\.pen\.unfinished: another object is there"):
+        ps.pack(photos, "s3://bucket/one.pen", resume=True)
+    assert server.objects == {"/bucket/one.pen.unfinished": b"foreign"}
 
 
 @pytest.mark.parametrize("order", [(1, 2), (2, 1)])

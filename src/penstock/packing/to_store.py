@@ -20,7 +20,7 @@ from penstock.packing.store_plan import StorePlan, in_the_way, sum_of
 from penstock.packing.summary import Summary, summarise
 from penstock.progress import ProgressBar
 from penstock.storage.address import Address, read_address
-from penstock.storage.backend import ExistsError
+from penstock.storage.backend import AbsentError, ExistsError
 from penstock.storage.folder import RemoteFolder
 from penstock.storage.options import StorageOptions
 
@@ -127,10 +127,10 @@ class StoreTarget:
         job = request.open()
         if is_there:
             job.check_finished(self.address.text, 1)
-            target.delete([name + _CLAIM_SUFFIX])
+            _delete_claim(target, name + _CLAIM_SUFFIX)
             return _described(summarise(open_packed(self.address.text)), job)
         self._claim_file(target, name, resume=resume)
-        with staging_folder(self.staging) as own, _deleting(target, name + _CLAIM_SUFFIX):
+        with staging_folder(self.staging) as own, _claimed(target, name + _CLAIM_SUFFIX):
             path = os.path.join(own, name)
             with _bar(job, progress) as bar:
                 check = job.check(str(self.address), bar.advance, f"remove {self.address}")
@@ -170,15 +170,22 @@ class StoreTarget:
 
 
 @contextmanager
-def _deleting(target: RemoteFolder, name: str) -> Iterator[None]:
-    """Delete an object of ours at the end, whatever happens."""
+def _claimed(target: RemoteFolder, claim: str) -> Iterator[None]:
+    """Delete a claim at the end, whatever happens."""
     try:
         yield
     except BaseException:
         with suppress(PenstockError):
-            target.delete([name])
+            _delete_claim(target, claim)
         raise
-    target.delete([name])
+    _delete_claim(target, claim)
+
+
+def _delete_claim(target: RemoteFolder, claim: str) -> None:
+    """Delete a claim if it is one, and not an object of somebody else's."""
+    with suppress(AbsentError):
+        if target.read(claim) == _CLAIM:
+            target.delete([claim])
 
 
 def _bar(job: Job, progress: bool | None) -> ProgressBar:
