@@ -190,7 +190,7 @@ def upload(server: Any, peers: list[Peer], files: list[str], folder: Path) -> di
             obstore.put(store, f"{peer.form}/{path.relative_to(target).as_posix()}", path)
         sizes[peer.form] = (len(paths), sum(path.stat().st_size for path in paths))
         print(
-            f"{peer.name}: {sizes[peer.form][0]} objects, {sizes[peer.form][1]:,} bytes", flush=True
+            f"{peer.form}: {sizes[peer.form][0]} objects, {sizes[peer.form][1]:,} bytes", flush=True
         )
         shutil.rmtree(target)
     return sizes
@@ -397,7 +397,8 @@ def main() -> None:
             proxy.close()
     for name, reasons in failed.items():
         refused[name] = (
-            f"{len(reasons)} of {args.rounds} turns failed, the last with: {reasons[-1]}"
+            f"{len(reasons)} of {args.rounds} turns failed here, and why was not looked into; "
+            f"the last: {reasons[-1]}"
         )
     found = {name: turns for name, turns in found.items() if turns}
     text = report(found, refused, args, files, sizes)

@@ -132,7 +132,7 @@ def test_rows_alone_give_the_same_batches(pen, server, monkeypatch, way, fidelit
 
 
 def test_rows_alone_are_fewer_bytes(pen, server, monkeypatch):
-    monkeypatch.setattr("penstock.storage.speed.Speed.bytes_per_s", lambda _: None)
+    monkeypatch.setattr("penstock.storage.speed.Speed.bytes_per_s", lambda *_: None)
     options = {"transform": T.CenterCrop(16), "storage": ps.StorageOptions(gap_bytes=0)}
     whole = load(server.address + "/bucket/train.pen", **options)
     list(whole)

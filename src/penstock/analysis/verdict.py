@@ -252,14 +252,19 @@ def _answers(store: StoreReading) -> str:
     """Say in a few words how fast a store is, and what a batch asks of it."""
     told = []
     if store.latency_ms is not None:
-        told.append(f"an answer takes {store.latency_ms:.3g} ms")
+        told.append(f"an answer takes {_digits(store.latency_ms)} ms")
     if store.megabytes_per_s is not None:
-        told.append(f"one request brings {store.megabytes_per_s:.3g} MB/s")
+        told.append(f"one request brings {_digits(store.megabytes_per_s)} MB/s")
     told.append(
-        f"a batch takes {store.requests_per_batch:,.3g} requests and "
-        f"{store.bytes_per_batch / 1e6:,.3g} MB"
+        f"a batch takes {_digits(store.requests_per_batch)} requests and "
+        f"{_digits(store.bytes_per_batch / 1e6)} MB"
     )
     return ", ".join(told)
+
+
+def _digits(value: float) -> str:
+    """Return three digits of a figure, or all before the point."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _about_store(store: StoreReading) -> Iterator[str]:
@@ -268,8 +273,8 @@ def _about_store(store: StoreReading) -> Iterator[str]:
     yield from store.reasons
     more = "" if store.hits is None else f"; the cache had {store.hits:.0%} of the blocks"
     again = f"; {store.retries:,} requests were tried again" if store.retries else ""
-    least = store.least_bytes_per_batch / 1e6
-    yield f"the records of a batch are {least:,.3g} MB{more}{again}"
+    least = _digits(store.least_bytes_per_batch / 1e6)
+    yield f"the records of a batch are {least} MB{more}{again}"
     if store.warm_images_per_s is not None:
         yield f"some of its samples from a warm cache: {store.warm_images_per_s:,.0f} images/s"
 

@@ -64,7 +64,9 @@ def measure_far_loader(loader: MeasuredLoader, source: RemotePackedSource, secon
     try:
         with warm_sample(loader, source) as near:
             warm = _rate_of(near, _WARM * seconds)
-            costs = measure_loader(near, seconds=(1 - _FAR - _WARM) * seconds)
+            # A whole epoch: what is read ahead at its beginning is used by its end.
+            left_s = (1 - _FAR - _WARM) * seconds
+            costs = measure_loader(near, seconds=left_s, batches=len(near))
     except PenstockError:  # its samples cannot be loaded alone, without their targets, say
         costs = measure_loader(loader, seconds=(1 - _FAR) * seconds)
     threads = min(loader.threads, usable_cores())
