@@ -70,6 +70,9 @@ def test_what_follows_a_part_can_be_read(tmp_path, size):
     assert found.tobytes() == content(size)[16:]
     behind = np.lib.stride_tricks.as_strided(found, (len(found) + SPARE_BYTES,))
     assert behind.tobytes() == content(size)[16:] + bytes(SPARE_BYTES)
+    write_at(path_in(tmp_path), 100, b"damage")
+    with pytest.raises(StorageError, match="somebody wrote to this file of the cache"):
+        check_lent([found])  # also where it had to be copied to have something behind it
 
 
 def test_a_part_that_is_not_there_is_none(cache, counter):

@@ -36,7 +36,7 @@ _NOTED_S = 60.0  # near enough for what goes first
 
 
 class LentBytes(np.ndarray[Any, Any]):
-    """A part of a mapped block, which knows the block."""
+    """A part of a mapped block, or a copy of one, which knows the block."""
 
     block: MappedBlock
 
@@ -57,14 +57,14 @@ class MappedBlock:
         whole = self.file.bytes
         begin = self.head_bytes + start
         end = begin + size
-        if end + spare_bytes <= -(-len(whole) // _PAGE_BYTES) * _PAGE_BYTES:
-            lent = whole[begin:end].view(LentBytes)
-            lent.block = self
-            return lent
-        copied = np.zeros(size + spare_bytes, np.uint8)
-        copied[:size] = whole[begin:end]
-        part: Bytes = copied[:size]
-        return part
+        part: Bytes = whole[begin:end]
+        if end + spare_bytes > -(-len(whole) // _PAGE_BYTES) * _PAGE_BYTES:
+            copied = np.zeros(size + spare_bytes, np.uint8)
+            copied[:size] = part
+            part = copied[:size]
+        lent = part.view(LentBytes)
+        lent.block = self
+        return lent
 
     def is_as_it_was(self) -> bool:
         """Whether nobody has written to the file; one that was removed stays as it was."""
