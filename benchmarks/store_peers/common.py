@@ -59,6 +59,21 @@ def make_transform() -> Callable[[bytes], Any]:
     return transform
 
 
+def main(
+    library: str,
+    write: Callable[[dict[str, Any]], None],
+    load: Callable[[dict[str, Any]], Iterable[Any]],
+) -> None:
+    """Write a peer's files, or load them, as this process was told."""
+    told = settings()
+    if told["do"] == "write":
+        write(told)
+        return
+    import_torchvision()
+    importlib.import_module(library)  # so that the clock does not count it
+    run(lambda: load(told), told)
+
+
 def run(make_loader: Callable[[], Iterable[Any]], told: dict[str, Any]) -> None:
     """Load some epochs; the first one begins when the loader is made."""
     begin = time.perf_counter()

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from benchmarks.store_peers.common import import_torchvision, make_transform, run, settings
+from benchmarks.store_peers.common import import_torchvision, main, make_transform
 
 
 def read(name: str) -> dict[str, Any]:
@@ -56,11 +56,4 @@ def load(told: dict[str, Any]) -> Any:
 
 
 if __name__ == "__main__":
-    asked = settings()
-    if asked["do"] == "write":
-        write(asked)
-    else:
-        import_torchvision()
-        import litdata  # noqa: F401  so that the clock does not count it
-
-        run(lambda: load(asked), asked)
+    main("litdata", write, load)

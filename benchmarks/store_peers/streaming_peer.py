@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchmarks.store_peers.common import import_torchvision, make_transform, run, settings
+from benchmarks.store_peers.common import import_torchvision, main, make_transform
 
 
 def write(told: dict[str, Any]) -> None:
@@ -43,11 +43,4 @@ def load(told: dict[str, Any]) -> Any:
 
 
 if __name__ == "__main__":
-    asked = settings()
-    if asked["do"] == "write":
-        write(asked)
-    else:
-        import_torchvision()
-        import streaming  # noqa: F401  so that the clock does not count it
-
-        run(lambda: load(asked), asked)
+    main("streaming", write, load)

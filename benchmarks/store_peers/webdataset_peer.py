@@ -7,7 +7,7 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks.store_peers.common import import_torchvision, make_transform, run, settings
+from benchmarks.store_peers.common import main, make_transform
 
 BUFFER = 1000  # samples that are shuffled
 
@@ -54,11 +54,4 @@ def load(told: dict[str, Any]) -> Any:
 
 
 if __name__ == "__main__":
-    asked = settings()
-    if asked["do"] == "write":
-        write(asked)
-    else:
-        import_torchvision()
-        import webdataset  # noqa: F401  so that the clock does not count it
-
-        run(lambda: load(asked), asked)
+    main("webdataset", write, load)
