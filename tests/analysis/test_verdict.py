@@ -39,6 +39,10 @@ STALLED = measurements(1000, 400, 390, cores=4, costs=costs(decode=8, augment=1,
         ({"workers": 0}, Verdict.WORKERS),
         ({"workers": 32, "other_workers": 4, "other_gain": 2.0}, Verdict.TOO_MANY_WORKERS),
         ({"workers": 32, "other_workers": 4, "other_gain": 1.02}, Verdict.DECODE),
+        (
+            {"workers": 32, "other_workers": 4, "other_gain": 2.0, "other_spread": 2.5},
+            Verdict.DECODE,
+        ),
         ({"workers": 1, "other_workers": 4, "other_gain": 3.5}, Verdict.WORKERS),
         ({"workers": 1, "other_workers": 4, "other_gain": 1.02}, Verdict.DECODE),
         (

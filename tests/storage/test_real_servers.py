@@ -147,7 +147,7 @@ def test_analyze_names_reading_behind_a_latency(s3, monkeypatch):
     with (
         FaultyProxy(s3.port, Faults(latency_s=(0.05, 0.05))) as proxy,
         variables(s3.environment(proxy.address)),
-        ps.Loader("s3://bucket/sets/train.pen", batch_size=10, shuffle=True, threads=2,
+        ps.Loader("s3://bucket/sets/train.pen", batch_size=10, shuffle=True, threads=1,
                   transform=T.RandomResizedCrop(24), storage=few) as loader,
     ):  # fmt: skip
         effort = Effort(rounds=1, seconds=0.5)

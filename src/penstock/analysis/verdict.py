@@ -325,7 +325,10 @@ def _too_few_workers(facts: Measurements) -> str:
 
 def _too_many_workers(facts: Measurements) -> str | None:
     gain = facts.other_gain
-    if gain is None or facts.workers <= facts.cores or gain < _GAIN_THAT_COUNTS:
+    if gain is None or facts.workers <= facts.cores:
+        return None
+    # Rounds that differ by more than the gain say nothing for it.
+    if gain < max(_GAIN_THAT_COUNTS, facts.other_spread):
         return None
     return (
         f"{facts.workers} on {many_cores(facts.cores)} get in each other's way, and "
