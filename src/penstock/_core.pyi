@@ -578,8 +578,10 @@ class MappedFile:
     A file mapped for reading; what of it cannot be read any more is zero, and sets `lost`.
     """
 
-    def __init__(self, descriptor: int, keep_open: bool = True) -> None:
-        """Map an open file."""
+    def __init__(self, descriptor: int, keep_open: bool = True, spare_bytes: int = 0, path: bytes = ...) -> None:
+        """
+        Map an open file; `spare_bytes` behind it can be read as well. Those with a path can be looked at by `file_states`.
+        """
 
     @property
     def descriptor(self) -> int:
@@ -591,6 +593,15 @@ class MappedFile:
     @property
     def bytes(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), writable=False)]:
         """The whole file; keeps it mapped."""
+
+    @property
+    def address(self) -> int:
+        """Of its first byte."""
+
+def file_states(files: list) -> bytes:
+    """
+    For each file: 0 if it is as it was when it was mapped, 1 if its path is gone or another file's, 2 if somebody wrote to it or cut it short.
+    """
 
 def keep_map_guard_on_top() -> None:
     """

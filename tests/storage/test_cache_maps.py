@@ -1,3 +1,4 @@
+import ctypes
 import os
 from zlib import crc32
 
@@ -8,7 +9,7 @@ from penstock.errors import StorageError
 from penstock.storage import cache_maps
 from penstock.storage.cache import SPARE_BYTES, BlockCache, CachedPart, block_name
 from penstock.storage.cache_folder import SUBFOLDER
-from penstock.storage.cache_maps import LentBytes, MappedBlocks, check_lent
+from penstock.storage.cache_maps import MappedBlocks, check_lent
 from penstock.storage.counts import Counter
 
 NAME = block_name("object", 0)
@@ -39,7 +40,12 @@ def part(start, size, *, block_bytes=20_000):
 
 
 def get(cache, start, size):
-    return cache.get_parts([part(start, size)])[0]
+    return cache.lend([part(start, size)])[0]
+
+
+def behind(block, start, size):
+    """The bytes at a part's address, and the spare ones that follow it."""
+    return ctypes.string_at(block.address + start, size + SPARE_BYTES)
 
 
 def write_at(path, place, text):
@@ -49,12 +55,14 @@ def write_at(path, place, text):
 
 
 def test_parts_lie_in_the_file_and_are_counted(cache, counter):
-    found = cache.get_parts([part(0, 100), part(5_000, 7_000), part(0, 20_000)])
+    places = [(0, 100), (5_000, 7_000), (0, 20_000)]
+    found = cache.lend([part(*place) for place in places])
 
-    assert [one.tobytes() for one in found] == [
-        content()[:100], content()[5_000:12_000], content()
-    ]  # fmt: skip
-    assert all(isinstance(one, LentBytes) and not one.flags.writeable for one in found)
+    assert len(set(found)) == 1  # one block, mapped once
+    for block, (start, size) in zip(found, places, strict=True):
+        assert block.part(start, size).tobytes() == content()[start : start + size]
+        assert behind(block, start, size)[:size] == content()[start : start + size]
+        assert not block.part(start, size).flags.writeable
     assert counter.read().cache_hits == 3
     assert counter.read().cache_bytes_read == 27_100
     check_lent(found)
@@ -65,26 +73,26 @@ def test_what_follows_a_part_can_be_read(tmp_path, size):
     cache = BlockCache(str(tmp_path), 10**6)
     cache.put(NAME, memoryview(content(size)))
     wanted = CachedPart(NAME, size, 16, size - 16, crc32(content(size)[16:]))
-    (found,) = cache.get_parts([wanted])
+    (found,) = cache.lend([wanted])
 
-    assert found.tobytes() == content(size)[16:]
-    behind = np.lib.stride_tricks.as_strided(found, (len(found) + SPARE_BYTES,))
-    assert behind.tobytes() == content(size)[16:] + bytes(SPARE_BYTES)
+    assert behind(found, 16, size - 16) == content(size)[16:] + bytes(SPARE_BYTES)
     write_at(path_in(tmp_path), 100, b"damage")
     with pytest.raises(StorageError, match="somebody wrote to this file of the cache"):
-        check_lent([found])  # also where it had to be copied to have something behind it
+        check_lent([found])
+    os.truncate(path_in(tmp_path), 50)
+    assert behind(found, 16, size - 16)[-SPARE_BYTES:] == bytes(SPARE_BYTES)
 
 
 def test_a_part_that_is_not_there_is_none(cache, counter):
     other = part(0, 100)._replace(name=block_name("object", 1))
 
-    assert cache.get_parts([other, part(0, 100)])[0] is None
+    assert cache.lend([other, part(0, 100)])[0] is None
     assert counter.read().cache_damaged == 0
 
 
 @pytest.mark.parametrize("wanted", [part(0, 100, block_bytes=19_000), part(19_990, 100)])
 def test_a_part_of_another_block_is_not_delivered(cache, counter, wanted):
-    assert cache.get_parts([wanted]) == [None]
+    assert cache.lend([wanted]) == [None]
     assert counter.read().cache_damaged == 1
 
 
@@ -101,7 +109,7 @@ def test_damage_elsewhere_leaves_the_other_parts_right(tmp_path, cache):
     assert get(cache, 0, 100) is not None
     write_at(path_in(tmp_path), 15_000, b"damage")
 
-    assert get(cache, 0, 100).tobytes() == content()[:100]
+    assert get(cache, 0, 100).part(0, 100).tobytes() == content()[:100]
     assert get(cache, 14_000, 2_000) is None
 
 
@@ -117,7 +125,7 @@ def test_a_file_cut_short_while_a_part_is_used_is_an_error(tmp_path, cache):
     used = [get(cache, 0, 20_000)]
     os.truncate(path_in(tmp_path), 100)
 
-    assert len(used[0].tobytes()) == 20_000  # zeros from there on, and not the end of the process
+    assert len(used[0].part(0, 20_000).tobytes()) == 20_000  # zeros, and no end of the process
     with pytest.raises(StorageError, match="somebody wrote to this file of the cache"):
         check_lent(used)
     assert get(cache, 0, 100) is None
@@ -128,7 +136,7 @@ def test_a_block_that_another_process_removed_stays_right_while_it_is_used(tmp_p
     os.unlink(path_in(tmp_path))
 
     check_lent(used)
-    assert used[0].tobytes() == content()[:100]
+    assert used[0].part(0, 100).tobytes() == content()[:100]
     assert get(cache, 0, 100) is None
 
 
@@ -142,7 +150,7 @@ def test_blocks_that_are_gone_are_let_go(tmp_path, cache, monkeypatch):
     assert get(cache, 0, 100) is not None
     assert open_inodes(path_in(tmp_path))
     os.unlink(path_in(tmp_path))
-    cache.get_parts([])
+    cache.lend([])
 
     assert not open_inodes(path_in(tmp_path))
 
@@ -164,8 +172,9 @@ def test_only_so_many_are_mapped(tmp_path):
         path = tmp_path / f"{number}"
         path.write_bytes(b"block")
         descriptor = os.open(path, os.O_RDONLY)
-        maps.add(str(path), descriptor, 0)
+        maps.add(f"block {number}", str(path), descriptor, 0, 64)
         os.close(descriptor)
 
-    there = [maps.get(str(tmp_path / f"{number}")) is not None for number in range(5)]
-    assert there == [False, False, True, True, True]
+    found = maps.get([f"block {number}" for number in range(5)])
+    assert [block is not None for block in found] == [False, False, True, True, True]
+    assert ctypes.string_at(found[4].address, 5) == b"block"

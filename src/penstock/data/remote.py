@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import Enum
@@ -14,7 +14,6 @@ import numpy as np
 from penstock.data.packed import PackedSource
 from penstock.errors import LoaderError, PackError
 from penstock.geometry import Ints
-from penstock.packing.columns import Bytes
 from penstock.packing.read import PackFile
 from penstock.packing.remote import (
     OPENED_AT_ONCE,
@@ -28,6 +27,7 @@ from penstock.packing.remote import (
 from penstock.printable import printable
 from penstock.storage.cache import BlockCache
 from penstock.storage.counts import Counter, IoCounts
+from penstock.storage.lent import Lent
 from penstock.storage.options import StorageOptions, read_size
 from penstock.storage.remote_object import AT_FULL_RATE
 
@@ -223,35 +223,30 @@ class RemotePackedSource(PackedSource):
 
     def prepare(self, indices: Ints) -> None:
         """Read samples together that somebody will ask for one by one."""
-        self.each_file(np.unique(indices), lambda file, places: file.load_records(places))
+        for file, places, _ in self._by_file(np.unique(indices)):
+            file.load_records(places)
 
-    def load(self, indices: Ints, check: Check) -> list[Bytes]:
-        """Return the records of these samples, each followed in memory by spare bytes."""
-        if self.reading is Reading.BLOCKS:
-            return self.each_file(
-                indices,
-                lambda file, places: file.load_from_blocks(places, check, keeps=self._keeps),
-            )
-        return self.each_file(indices, lambda file, places: file.load_records(places, check))
+    def load(self, indices: Ints, check: Check) -> Lent:
+        """Return the records of these samples."""
+        found = Lent(np.zeros(len(indices), np.int64))
+        for file, places, rows in self._by_file(indices):
+            if self.reading is Reading.BLOCKS:
+                found.put(rows, file.load_from_blocks(places, check, keeps=self._keeps))
+            else:
+                found.put(rows, Lent.of(file.load_records(places, check)))
+        return found
 
     def load_rows(self, indices: Ints, rows: Rows, check: Check) -> None:
         """Read what rows of these samples' images depend on into the memory of their records."""
-        numbers, places = self.packed.locate_all(indices)
-        for number in np.unique(numbers).tolist():
-            here = np.flatnonzero(numbers == number)
-            self.remote_files[number].load_rows(places[here], rows.pick(here), check)
+        for file, places, here in self._by_file(indices):
+            file.load_rows(places, rows.pick(here), check)
 
-    def each_file(
-        self, indices: Ints, load: Callable[[RemotePackFile, Ints], list[Bytes]]
-    ) -> list[Bytes]:
-        """Return what `load` gives for the samples of each file, in the order of the samples."""
+    def _by_file(self, indices: Ints) -> Iterator[tuple[RemotePackFile, Ints, Ints]]:
+        """Yield each file with samples of these, their places there, and which they are."""
         numbers, places = self.packed.locate_all(indices)
-        found: dict[int, Bytes] = {}
         for number in np.unique(numbers).tolist():
             rows = np.flatnonzero(numbers == number)
-            loaded = load(self.remote_files[number], places[rows])
-            found.update(zip(rows.tolist(), loaded, strict=True))
-        return [found[row] for row in range(len(indices))]
+            yield self.remote_files[number], places[rows], rows
 
     def check_unchanged(self, indices: Ints) -> None:
         """Nothing to do: requests are for the objects that were opened."""

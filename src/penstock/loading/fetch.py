@@ -19,7 +19,7 @@ from penstock.packing.remote import Rows
 from penstock.planner.lower import Regions
 from penstock.resources import raise_if_refused
 from penstock.sources import PathSource, Source, has_paths, lends
-from penstock.storage.cache_maps import check_lent
+from penstock.storage.lent import Lent
 
 Positions = npt.NDArray[np.int32]
 SourceT = TypeVar("SourceT")
@@ -101,33 +101,30 @@ class RemoteFetch(Fetch[RemotePackedSource]):
         self._unread: dict[
             EnginePart, tuple[Part, list[npt.NDArray[np.uint8]], npt.NDArray[np.int32]]
         ] = {}
-        self._used: dict[EnginePart, list[npt.NDArray[np.uint8]]] = {}
+        self._used: dict[EnginePart, Lent] = {}
 
     def begin(self, part: Part) -> EnginePart:
         """Read the records, unless crops decide what is read of them."""
         found = self._source.records(part.samples)
         by_rows = self._source.reading is Reading.ROWS
         if by_rows:
-            memory = [
-                np.zeros(size + len(_SLACK), np.uint8)[:size] for size in found.sizes.tolist()
-            ]
+            lent = Lent.of([np.zeros(n + len(_SLACK), np.uint8)[:n] for n in found.sizes.tolist()])
         else:
-            memory = self._source.load(part.samples, self._check)
+            lent = self._source.load(part.samples, self._check)
             part.batch.await_turn(self._check)
-        addresses = [record.__array_interface__["data"][0] for record in memory]
         engine_part = self._engine.open_mapped(
             part.rank,
-            memory,
-            np.array(addresses, dtype=np.int64),
+            lent,
+            lent.addresses,
             found.sizes,
             found.storages,
             found.heights,
             found.widths,
         )
         if by_rows:
-            self._unread[engine_part] = part, memory, found.heights
+            self._unread[engine_part] = part, lent.memory, found.heights
         else:
-            self._used[engine_part] = memory
+            self._used[engine_part] = lent
         return engine_part
 
     def read(self, engine_part: EnginePart, positions: Positions, needed: Regions) -> None:
@@ -149,7 +146,9 @@ class RemoteFetch(Fetch[RemotePackedSource]):
     def end(self, engine_part: EnginePart) -> None:
         """Forget what was to be read, and raise if what was read has changed meanwhile."""
         self._unread.pop(engine_part, None)
-        check_lent(self._used.pop(engine_part, ()))
+        used = self._used.pop(engine_part, None)
+        if used is not None:
+            used.check()
 
 
 class OpenedFetch(Fetch[Source]):

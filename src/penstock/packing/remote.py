@@ -24,9 +24,10 @@ from penstock.packing.remote_index import ColumnsOnDemand, RemoteIndex
 from penstock.packing.shards import MANIFEST, UNFINISHED, PackSet, check_manifest, listed_files
 from penstock.storage.address import Address, read_address
 from penstock.storage.backend import AbsentError
-from penstock.storage.blocks import BlockMemory, Blocks, Piece, wrong_checksum
+from penstock.storage.blocks import BlockMemory, Blocks, Pieces, wrong_checksum
 from penstock.storage.cache import BlockCache
 from penstock.storage.counts import Counter
+from penstock.storage.lent import Lent
 from penstock.storage.options import StorageOptions
 from penstock.storage.remote_object import RemoteObject
 
@@ -158,32 +159,20 @@ class RemotePackFile(PackFile):
         number = blocks_of(self, sample)
         offset, size, crc = (int(self.facts(name)[place]) for name in ("offset", "size", "crc"))
         start = offset - int(block_ranges(self, number).offset[0])
-        return self._blocks.pieces([Piece(int(number[0]), start, size, crc)])[0]
+        return self._blocks.piece(int(number[0]), start, size, crc)
 
     def load_records(self, places: Ints, check: Check | None = None) -> list[Bytes]:
         """Return records as they are, each asked for by itself, or with those beside it."""
         return self._records.load(places.tolist(), check)
 
-    def load_from_blocks(self, places: Ints, check: Check | None, *, keeps: bool) -> list[Bytes]:
+    def load_from_blocks(self, places: Ints, check: Check | None, *, keeps: bool) -> Lent:
         """Return records out of whole blocks. With `keeps`, they refer to the blocks' memory."""
         assert self._blocks is not None  # noqa: S101  callers have looked at `has_blocks`
         offsets, sizes, crcs = (self.facts(name)[places] for name in ("offset", "size", "crc"))
         numbers = blocks_of(self, places)
-        ranges = block_ranges(self, numbers)
-        starts = offsets.astype(np.int64) - ranges.offset
-        columns = [column.tolist() for column in (numbers, starts, sizes, crcs)]
-        found = self._blocks.pieces([Piece(*row) for row in zip(*columns, strict=True)])
-        missing = np.array([row for row, one in enumerate(found) if one is None], dtype=np.int64)
-        wanted = np.unique(numbers[missing]) if len(missing) else numbers[:0]
-        at_once = len(wanted) if keeps else _BLOCKS_AT_ONCE
-        for begin in range(0, len(wanted), max(at_once, 1)):
-            some = wanted[begin : begin + at_once]
-            blocks = dict(zip(some.tolist(), self._blocks.load(some.tolist(), check), strict=True))
-            for row in missing[np.isin(numbers[missing], some)].tolist():
-                start, size = int(starts[row]), int(sizes[row])
-                piece = blocks[int(numbers[row])][start:][:size]
-                found[row] = piece if keeps else _copy(piece)
-        return [one for one in found if one is not None]
+        starts = offsets.astype(np.int64) - block_ranges(self, numbers).offset
+        wanted = Pieces(*(column.tolist() for column in (numbers, starts, sizes, crcs)))
+        return self._blocks.lend(wanted, check, keeps=keeps)
 
     def load_rows(self, places: Ints, wanted: Rows, check: Check) -> None:
         """Read what the rows of these images depend on into the places of their records."""
@@ -226,17 +215,6 @@ class RemotePackFile(PackFile):
 
 def _block_called(number: int) -> str:
     return f"block {number:,}"
-
-
-def _copy(piece: Bytes) -> Bytes:
-    """Return a copy, followed in memory by bytes that decoders may look at."""
-    copied = np.zeros(len(piece) + 64, dtype=np.uint8)
-    copied[: len(piece)] = piece
-    content: Bytes = copied[: len(piece)]
-    return content
-
-
-_BLOCKS_AT_ONCE = 8  # of one thread that needs a record of each, so that memory stays small
 
 
 def open_remote(text: str, access: Access | None = None) -> PackSet:

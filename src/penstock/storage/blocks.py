@@ -19,20 +19,26 @@ import numpy.typing as npt
 from penstock._core import checksum
 from penstock.errors import StorageError
 from penstock.storage.cache import SPARE_BYTES, BlockCache, CachedPart, block_name
+from penstock.storage.lent import Lent, address_of
 from penstock.storage.remote_object import RemoteObject
 
 Bytes = npt.NDArray[np.uint8]
 _Key = tuple[int, int]  # the object, and the number of its block
 _WAIT_S = 0.25
+_BLOCKS_AT_ONCE = 8  # of one thread that needs a record of each, so that memory stays small
 
 
-class Piece(NamedTuple):
-    """A part of a block, with a checksum of its own."""
+class Pieces(NamedTuple):
+    """Parts of blocks, each with a checksum of its own, in columns."""
 
-    number: int  # of the block
-    start: int  # in the block
-    size: int
-    crc: int
+    numbers: list[int]  # of the blocks
+    starts: list[int]  # in the blocks
+    sizes: list[int]
+    crcs: list[int]
+
+    def pick(self, rows: Sequence[int]) -> Pieces:
+        """Return some of them."""
+        return Pieces(*([column[row] for row in rows] for column in self))
 
 
 class BlockMemory:
@@ -106,31 +112,103 @@ class Blocks:
             memory.held.move_to_end(key)
             return future.result()
 
-    def pieces(self, wanted: Sequence[Piece]) -> list[Bytes | None]:
-        """Return parts of blocks, each of one that is in memory or in the cache, or else None."""
-        whole: list[Bytes | None] = [self.held(one.number) for one in wanted]
-        found = [
-            None if block is None else block[one.start : one.start + one.size]
-            for one, block in zip(wanted, whole, strict=True)
-        ]
-        if self._cache is None:
-            return found
+    def piece(self, number: int, start: int, size: int, crc: int) -> Bytes | None:
+        """Return a part of a block that is in memory, or a copy of one in the cache, or None."""
+        block = self.held(number)
+        if block is not None:
+            return block[start : start + size]
+        lent = Lent(np.zeros(1, np.int64))
+        self._lend_cached(Pieces([number], [start], [size], [crc]), [0], lent)
+        if not lent.mapped:
+            return None
+        copied = copy_with_spare(lent.mapped[0].part(start, size))
+        return copied if checksum(copied) == crc else None
+
+    def lend(self, wanted: Pieces, check: Callable[[], None] | None, *, keeps: bool) -> Lent:
+        """Return parts of blocks; blocks that are neither in memory nor in the cache are loaded.
+
+        With `keeps`, parts of these refer to their blocks' memory; else they are copied.
+        """
+        lent = Lent(np.zeros(len(wanted.numbers), np.int64))
+        missing = self._lend_held(wanted, lent)
+        if missing and self._cache is not None:
+            missing = self._lend_cached(wanted, missing, lent)
+        if missing:
+            self._lend_loaded(wanted, missing, lent, check, keeps=keeps)
+        return lent
+
+    def _lend_held(self, wanted: Pieces, lent: Lent) -> list[int]:
+        """Lend parts of blocks in memory, and return the rows of the others."""
         memory, owner = self._memory, self._owner
-        with memory.lock:  # what is there and not found is being loaded by somebody
-            rows = [
-                row
-                for row, one in enumerate(wanted)
-                if found[row] is None and (owner, one.number) not in memory.held
-            ]
-        asked = [
-            CachedPart(
-                self._name(one.number), int(self._sizes[one.number]), one.start, one.size, one.crc
-            )
-            for one in (wanted[row] for row in rows)
+        found: dict[int, Future[Bytes] | None] = {}
+        with memory.lock:
+            for number in wanted.numbers:
+                if number not in found:
+                    key = (owner, number)
+                    found[number] = memory.held.get(key)
+                    if found[number] is not None:
+                        memory.held.move_to_end(key)
+        bases: dict[int, int] = {}
+        for number, future in found.items():
+            if future is not None and future.done() and future.exception() is None:
+                block = future.result()
+                lent.memory.append(block)
+                bases[number] = address_of(block)
+        if not bases:
+            return list(range(len(wanted.numbers)))
+        missing = []
+        for row, (number, start) in enumerate(zip(wanted.numbers, wanted.starts, strict=True)):
+            if number in bases:
+                lent.addresses[row] = bases[number] + start
+            else:
+                missing.append(row)
+        return missing
+
+    def _lend_cached(self, wanted: Pieces, rows: list[int], lent: Lent) -> list[int]:
+        """Lend those of some rows whose blocks are in the cache, and return the other rows."""
+        if self._cache is None:
+            return rows
+        some = wanted if len(rows) == len(wanted.numbers) else wanted.pick(rows)
+        numbers, starts, sizes, crcs = some
+        names = [self._name(number) for number in numbers]
+        block_sizes = self._sizes[numbers].tolist()
+        asked = list(map(CachedPart, names, block_sizes, starts, sizes, crcs))
+        blocks = self._cache.lend(asked)
+        lent.addresses[rows] = [
+            0 if block is None else block.address + start
+            for block, start in zip(blocks, starts, strict=True)
         ]
-        for row, piece in zip(rows, self._cache.get_parts(asked), strict=True):
-            found[row] = piece
-        return found
+        lent.mapped += [block for block in blocks if block is not None]
+        return [row for row, block in zip(rows, blocks, strict=True) if block is None]
+
+    def _lend_loaded(
+        self,
+        wanted: Pieces,
+        rows: list[int],
+        lent: Lent,
+        check: Callable[[], None] | None,
+        *,
+        keeps: bool,
+    ) -> None:
+        """Load the blocks of some rows, and lend these."""
+        numbers = sorted({wanted.numbers[row] for row in rows})
+        at_once = len(numbers) if keeps else _BLOCKS_AT_ONCE
+        for begin in range(0, len(numbers), at_once):
+            some = numbers[begin : begin + at_once]
+            blocks = dict(zip(some, self.load(some, check), strict=True))
+            if keeps:
+                lent.memory += blocks.values()
+            for row in rows:
+                block = blocks.get(wanted.numbers[row])
+                if block is None:
+                    continue
+                start = wanted.starts[row]
+                if keeps:
+                    lent.addresses[row] = address_of(block) + start
+                else:
+                    piece = copy_with_spare(block[start : start + wanted.sizes[row]])
+                    lent.memory.append(piece)
+                    lent.addresses[row] = address_of(piece)
 
     def load(self, numbers: Sequence[int], check: Callable[[], None] | None) -> list[Bytes]:
         """Return these blocks, each followed in memory by spare bytes.
@@ -246,6 +324,14 @@ class Blocks:
 
     def _is_right(self, number: int, content: Bytes) -> bool:
         return checksum(content) == int(self._crcs[number])
+
+
+def copy_with_spare(piece: Bytes) -> Bytes:
+    """Return a copy, followed in memory by bytes that decoders may look at."""
+    copied = np.zeros(len(piece) + SPARE_BYTES, dtype=np.uint8)
+    copied[: len(piece)] = piece
+    content: Bytes = copied[: len(piece)]
+    return content
 
 
 def wrong_checksum(remote: RemoteObject, what: str, start: int, end: int) -> StorageError:

@@ -78,36 +78,43 @@ class BlockCache:
         self._counter.add(cache_hits=1, cache_bytes_read=len(found))
         return found
 
-    def get_parts(self, wanted: Sequence[CachedPart]) -> list[npt.NDArray[np.uint8] | None]:
-        """Return parts of blocks, checked, with spare bytes behind each; None where there is none.
+    def lend(self, wanted: Sequence[CachedPart]) -> list[MappedBlock | None]:
+        """Return the mapped block of each part, which is checked; None where there is none.
 
-        They are not copied: see `check_lent`. Each that is there counts as a hit; what is not there
-        counts when the block is asked for.
+        Nothing is copied, so whoever reads there asks `check_lent` afterwards. Spare bytes follow
+        each part. Each that is there counts as a hit; what is not there counts when the block is
+        asked for.
         """
         self._maps.drop_removed()
-        found = [self._part(one) for one in wanted]
-        there = [one.size for one, part in zip(wanted, found, strict=True) if part is not None]
-        self._counter.add(cache_hits=len(there), cache_bytes_read=sum(there))
+        found = self._maps.get([one.name for one in wanted])
+        mapped: dict[str, MappedBlock | None] = {}  # only now
+        bytes_read = 0
+        for row, (one, block) in enumerate(zip(wanted, found, strict=True)):
+            if block is None or block.right.get(one.start) != (one.size, one.crc):
+                block = self._look(one, block or mapped.get(one.name))  # noqa: PLW2901
+                found[row] = mapped[one.name] = block
+            if block is not None:
+                bytes_read += one.size
+        hits = len(found) - found.count(None)
+        self._counter.add(cache_hits=hits, cache_bytes_read=bytes_read)
         return found
 
-    def _part(self, wanted: CachedPart) -> npt.NDArray[np.uint8] | None:
+    def _look(self, wanted: CachedPart, block: MappedBlock | None) -> MappedBlock | None:
+        """Return the block of a part, which nobody has checked yet, if the part is right."""
         name, block_bytes, start, size, crc = wanted
         path = self._folder.place(f"{name}.block")
         try:
-            block = self._maps.get(path) or self._map(path, name, block_bytes)
+            block = block or self._map(path, name, block_bytes)
         except FileNotFoundError:
             return None
         except OSError:
             block = None
-        if block is not None and start + size <= block_bytes:
-            part = block.part(start, size, SPARE_BYTES)
-            if block.right.get(start) == (size, crc):
-                return part
-            if checksum(part) == crc:
-                block.right[start] = size, crc
-                return part
+        fits = start + size <= block_bytes
+        if block is not None and fits and checksum(block.part(start, size)) == crc:
+            block.right[start] = size, crc
+            return block
         self._counter.add(cache_damaged=1)
-        self._maps.drop(path)
+        self._maps.drop(name)
         self._folder.remove(name)
         return None
 
@@ -119,7 +126,7 @@ class BlockCache:
             if told is None or told[0] != block_bytes:
                 return None
             note_use(file)
-            return self._maps.add(path, file, _HEAD.size)
+            return self._maps.add(name, path, file, _HEAD.size, SPARE_BYTES)
         finally:
             os.close(file)
 

@@ -17,28 +17,20 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import MappedFile
+from penstock._core import MappedFile, file_states
 from penstock.errors import StorageError
 from penstock.printable import printable
 
 Bytes = npt.NDArray[np.uint8]
-Stamp = tuple[int, int, int]  # of a file: which one, its size, and when it was written to
 
-_PAGE_BYTES = 4096  # or a multiple of it
-_MOST = 16_384  # the kernel allows four times as many mappings
+_GONE, _CHANGED = 1, 2  # of `file_states`
+_MOST = 16_384  # of at most two mappings each; the kernel allows four times as many
 _LOOK_S = 5.0
 _NOTED_S = 60.0  # near enough for what goes first
-
-
-class LentBytes(np.ndarray[Any, Any]):
-    """A part of a mapped block, or a copy of one, which knows the block."""
-
-    block: MappedBlock
 
 
 @dataclass(slots=True, eq=False)
@@ -47,35 +39,23 @@ class MappedBlock:
 
     path: str
     file: MappedFile
-    stamp: Stamp
     head_bytes: int
+    address: int  # of what follows the head
     noted_s: float = 0.0  # when its use was noted last
     right: dict[int, tuple[int, int]] = field(default_factory=dict)  # size, checksum
 
-    def part(self, start: int, size: int, spare_bytes: int) -> Bytes:
-        """Return a part of the block; `spare_bytes` after it can be read as well."""
-        whole = self.file.bytes
+    def part(self, start: int, size: int) -> Bytes:
+        """Return a part of the block, which is not copied."""
         begin = self.head_bytes + start
-        end = begin + size
-        part: Bytes = whole[begin:end]
-        if end + spare_bytes > -(-len(whole) // _PAGE_BYTES) * _PAGE_BYTES:
-            copied = np.zeros(size + spare_bytes, np.uint8)
-            copied[:size] = part
-            part = copied[:size]
-        lent = part.view(LentBytes)
-        lent.block = self
-        return lent
-
-    def is_as_it_was(self) -> bool:
-        """Whether nobody has written to the file; one that was removed stays as it was."""
-        now = stamp_of(self.path)
-        return not self.file.lost and (now is None or now[0] != self.stamp[0] or now == self.stamp)
+        part: Bytes = self.file.bytes[begin : begin + size]
+        return part
 
 
-def check_lent(parts: Iterable[Bytes]) -> None:
-    """Raise if a mapped block was written to since these parts of blocks were checked."""
-    for block in {part.block for part in parts if isinstance(part, LentBytes)}:
-        if not block.is_as_it_was():
+def check_lent(blocks: Iterable[MappedBlock]) -> None:
+    """Raise if one of these blocks was written to since its parts were checked."""
+    asked = list(set(blocks))
+    for block, state in zip(asked, file_states([block.file for block in asked]), strict=True):
+        if state == _CHANGED:
             raise StorageError(
                 f"{printable(block.path)}: somebody wrote to this file of the cache while a batch "
                 "was made of it. The batch was thrown away. Go on from the last checkpoint, and "
@@ -84,7 +64,7 @@ def check_lent(parts: Iterable[Bytes]) -> None:
 
 
 class MappedBlocks:
-    """The blocks that this process has mapped, by path: as many as the kernel has room for."""
+    """The blocks that this process has mapped, by name: as many as the kernel has room for."""
 
     def __init__(self, most: int = _MOST) -> None:
         self._most = most
@@ -92,36 +72,45 @@ class MappedBlocks:
         self._held: OrderedDict[str, MappedBlock] = OrderedDict()
         self._now_s = self._looked_s = time.monotonic()
 
-    def get(self, path: str) -> MappedBlock | None:
-        """Return a block that is mapped and still the file of this path, unchanged; else None."""
+    def get(self, names: Iterable[str]) -> list[MappedBlock | None]:
+        """Return blocks that are mapped and still in their place, unchanged; None for others."""
+        held = self._held
         with self._lock:
-            found = self._held.get(path)
-            if found is None:
-                return None
-            if found.file.lost or stamp_of(path) != found.stamp:
-                del self._held[path]
-                return None
-            self._held.move_to_end(path)
-        if self._now_s - found.noted_s > _NOTED_S:
-            found.noted_s = self._now_s
-            note_use(path)
-        return found
+            found = [held.get(name) for name in names]
+            there = {block: name for block, name in zip(found, names, strict=True) if block}
+            for name in there.values():
+                held.move_to_end(name)
+        now_s = self._now_s
+        others = set()
+        states = file_states([block.file for block in there])
+        for (block, name), state in zip(there.items(), states, strict=True):
+            if state:
+                others.add(block)
+                self.drop(name)
+            elif now_s - block.noted_s > _NOTED_S:
+                block.noted_s = now_s
+                note_use(block.path)
+        return [None if block in others else block for block in found] if others else found
 
-    def add(self, path: str, descriptor: int, head_bytes: int) -> MappedBlock:
-        """Map a file, which may be closed afterwards."""
-        stamp = _stamp(os.fstat(descriptor))
-        block = MappedBlock(path, MappedFile(descriptor, keep_open=False), stamp, head_bytes)
+    def add(
+        self, name: str, path: str, descriptor: int, head_bytes: int, spare_bytes: int
+    ) -> MappedBlock:
+        """Map a file, which may be closed afterwards; `spare_bytes` behind it can be read."""
+        file = MappedFile(
+            descriptor, keep_open=False, spare_bytes=spare_bytes, path=os.fsencode(path)
+        )
+        block = MappedBlock(path, file, head_bytes, file.address + head_bytes)
         with self._lock:
-            self._held[path] = block
-            self._held.move_to_end(path)
+            self._held[name] = block
+            self._held.move_to_end(name)
             while len(self._held) > self._most:
                 self._held.popitem(last=False)
         return block
 
-    def drop(self, path: str) -> None:
+    def drop(self, name: str) -> None:
         """Forget a block."""
         with self._lock:
-            self._held.pop(path, None)
+            self._held.pop(name, None)
 
     def drop_removed(self) -> None:
         """Forget blocks that somebody has removed; to be called often, for it looks seldom."""
@@ -130,10 +119,11 @@ class MappedBlocks:
             return
         with self._lock:
             self._looked_s = self._now_s
-            for path, block in list(self._held.items()):
-                there = stamp_of(path)
-                if there is None or there[0] != block.stamp[0]:
-                    del self._held[path]
+            held = list(self._held.items())
+        states = file_states([block.file for _, block in held])
+        for (name, _), state in zip(held, states, strict=True):
+            if state == _GONE:
+                self.drop(name)
 
 
 def note_use(file: str | int) -> None:
@@ -142,15 +132,3 @@ def note_use(file: str | int) -> None:
         status = os.stat(file)
         if time.time() - status.st_atime > _NOTED_S:
             os.utime(file, ns=(time.time_ns(), status.st_mtime_ns))
-
-
-def stamp_of(path: str) -> Stamp | None:
-    """Return what tells whether a file was changed; None if it is gone."""
-    try:
-        return _stamp(os.stat(path, follow_symlinks=False))
-    except OSError:
-        return None
-
-
-def _stamp(status: os.stat_result) -> Stamp:
-    return status.st_ino, status.st_size, status.st_mtime_ns
