@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "codec/zigzag.h"
 #include "tiles/layout.h"
+#include "tiles/tile_values.h"
 
 namespace penstock {
 
@@ -48,41 +48,23 @@ using namespace tile_layout;
 
 int bit_length(int magnitude) { return std::bit_width(static_cast<unsigned>(magnitude)); }
 
+constexpr int kMostValues = kMaxTileValues + kSpareValues;
+
 /// A tile's contents as they are written.
 struct TileContents {
   int dc[kMaxTileBlocks];
   int end[kMaxTileBlocks];
-  uint64_t mask[kMaxTileBlocks];   // bit i: zigzag position i is not zero
-  uint8_t length[kMaxTileValues];  // bits of a value's magnitude
-  uint16_t bits[kMaxTileValues];   // JPEG's additional bits
-  uint8_t longer[kMaxTileValues];  // scratch: lengths that the next plane is about
+  uint64_t mask[kMaxTileBlocks];  // bit i: zigzag position i is not zero
   int values = 0;
   int longest = 0;
+  uint8_t length[kMostValues];  // bits of a value's magnitude
+  uint16_t bits[kMostValues];   // JPEG's additional bits
 };
-
-/// Requires the block's mask.
-void collect_block(TileContents& tile, int number, const int16_t* block) {
-  const uint64_t present = tile.mask[number] & ~uint64_t{1};
-  tile.dc[number] = block[0];
-  tile.end[number] = present == 0 ? 0 : std::bit_width(present) - 1;
-  int values = tile.values;
-  int magnitudes = 0;  // all of them: only the highest bit matters
-  for (uint64_t left = present; left != 0; left &= left - 1) {
-    const int coefficient = block[kNaturalOrder[std::countr_zero(left)]];
-    const int sign = coefficient >> 31;
-    const int magnitude = (coefficient ^ sign) - sign;
-    const int length = bit_length(magnitude);
-    magnitudes |= magnitude;
-    tile.length[values] = static_cast<uint8_t>(length);
-    tile.bits[values++] = static_cast<uint16_t>((coefficient + sign) & ((1 << length) - 1));
-  }
-  tile.values = values;
-  tile.longest = std::max(tile.longest, bit_length(magnitudes));
-}
 
 void collect(TileContents& tile, const CoefficientImage& image, const TileGrid& grid,
              const TileShape& shape, int tile_row, int tile_column) {
-  const auto find_masks = PENSTOCK_PICK(zigzag_masks);
+  int16_t values[kMostValues];
+  const auto list = PENSTOCK_PICK(list_values);
   for (int c = 0; c < shape.components; ++c) {
     const CoefficientComponent& component = image.component[c];
     const TileBlocks& blocks = shape.component[c];
@@ -90,11 +72,18 @@ void collect(TileContents& tile, const CoefficientImage& image, const TileGrid& 
     const int left = tile_column * grid.tile_mcu_columns * component.horizontal;
     for (int y = 0; y < blocks.rows; ++y) {
       const int first = blocks.first + y * blocks.columns;
-      find_masks(tile.mask + first, component.block(top + y, left), blocks.columns);
-      for (int x = 0; x < blocks.columns; ++x)
-        collect_block(tile, first + x, component.block(top + y, left + x));
+      const int16_t* row = component.block(top + y, left);
+      tile.values += list(values + tile.values, tile.mask + first, row, blocks.columns);
+      for (int x = 0; x < blocks.columns; ++x) {
+        const uint64_t present = tile.mask[first + x] & ~uint64_t{1};
+        tile.dc[first + x] = row[64 * x];
+        tile.end[first + x] = present == 0 ? 0 : std::bit_width(present) - 1;
+      }
     }
   }
+  std::memset(values + tile.values, 0, kSpareValues * sizeof *values);
+  tile.longest = PENSTOCK_PICK(spell_values)(tile.length, tile.bits, values, tile.values);
+  for (int i = tile.values; i < tile.values + kJoinedValues; ++i) tile.length[i] = tile.bits[i] = 0;
 }
 
 /// Minimum and widths of one component's fields.
@@ -140,34 +129,26 @@ void put_masks(BitWriter& writer, const TileContents& tile, const TileShape& sha
 }
 
 /// Which values are longer than one bit; which of those are longer than two; and so on.
-void put_length_planes(BitWriter& writer, TileContents& tile) {
+void put_length_planes(BitWriter& writer, const TileContents& tile) {
+  const auto mark = PENSTOCK_PICK(mark_longer);
+  uint64_t plane[kMostValues / 64 + 1];
+  uint8_t longer[kMostValues];
   const uint8_t* lengths = tile.length;
   int count = tile.values;
   for (int level = 1; level < tile.longest; ++level) {
-    constexpr int kBitsAtOnce = 32;
-    int longer = 0;
-    for (int first = 0; first < count; first += kBitsAtOnce) {
-      const int bits = std::min(kBitsAtOnce, count - first);
-      uint64_t plane = 0;
-      for (int i = 0; i < bits; ++i) {
-        const uint8_t length = lengths[first + i];
-        const bool is_longer = length > level;
-        plane |= uint64_t{is_longer} << i;
-        tile.longer[longer] = length;  // in place from the second plane on: never ahead of reading
-        longer += is_longer;
-      }
-      writer.put(plane, bits);
-    }
-    lengths = tile.longer;
-    count = longer;
+    const int marked = mark(plane, longer, lengths, count, level);
+    for (int first = 0; first < count; first += 32)
+      writer.put(plane[first / 64] >> first % 64 & 0xFFFFFFFF, std::min(32, count - first));
+    lengths = longer;
+    count = marked;
   }
 }
 
 void put_values(BitWriter& writer, const TileContents& tile) {
-  for (int i = 0; i < tile.values; ++i) {
-    const int extra = std::max(0, tile.length[i] - kShortBits);
-    writer.put(tile.bits[i] >> extra, tile.length[i] - extra);
-  }
+  uint32_t joined[kMostValues / kJoinedValues];
+  uint8_t widths[kMostValues / kJoinedValues];
+  PENSTOCK_PICK(join_values)(joined, widths, tile.bits, tile.length, tile.values);
+  for (int i = 0; i * kJoinedValues < tile.values; ++i) writer.put(joined[i], widths[i]);
   if (tile.longest <= kShortBits) return;
   for (int i = 0; i < tile.values; ++i) {
     const int extra = std::max(0, tile.length[i] - kShortBits);

@@ -30,9 +30,11 @@ const char* why_not(const CoefficientImage& image) {
     return "image larger than 65535 pixels a side";
   for (int c = 0; c < image.components; ++c) {
     const std::vector<int16_t>& coefficients = image.component[c].coefficients;
-    for (size_t i = 0; i < coefficients.size(); ++i)
-      if (coefficients[i] == std::numeric_limits<int16_t>::min() && i % 64 != 0)
-        return "coefficient of more than 15 bits";
+    int16_t least = 0;  // in one go, which a compiler makes vectors of
+    for (const int16_t coefficient : coefficients) least = std::min(least, coefficient);
+    constexpr int16_t kTooLong = std::numeric_limits<int16_t>::min();
+    for (size_t i = 0; least == kTooLong && i < coefficients.size(); ++i)
+      if (coefficients[i] == kTooLong && i % 64 != 0) return "coefficient of more than 15 bits";
   }
   return nullptr;
 }

@@ -7,11 +7,11 @@ it: what a shard holds depends on the source and the request alone.
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from penstock._core import checksum
 from penstock.errors import (
     CoreError,
     DecodeError,
@@ -193,7 +193,7 @@ class Job:
         reencoding, keep_jpeg = self.request.reencoding, self.request.keep_jpeg
         try:
             data = _read(item.data)
-            size, crc = len(data), zlib.crc32(data)
+            size, crc = len(data), checksum(data)
             check_name(item.name)
             changed = None
             if reencoding.settings():

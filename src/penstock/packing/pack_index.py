@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from penstock._core import checksum
 from penstock.errors import PackError
 from penstock.packing.columns import (
     Bytes,
@@ -241,7 +242,7 @@ class PackIndex:
         crc, end = 0, min(offset + size, self.file_bytes)
         for start in range(offset, end, _CHUNK_BYTES):
             chunk = self.stored(start, min(_CHUNK_BYTES, end - start))
-            crc = zlib.crc32(chunk.data, crc)
+            crc = checksum(chunk, crc)
         return crc
 
     def has_checksums(self, entry: Entry) -> bool:

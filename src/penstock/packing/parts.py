@@ -6,7 +6,6 @@ by their checksums. Both follow from the records alone, so that the same records
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,7 +39,7 @@ class Layout:
         table = np.empty((len(self.sizes), 2), dtype="<u4")
         view, place = memoryview(record), 0
         for number, size in enumerate(self.sizes):
-            table[number] = size, zlib.crc32(view[place : place + size])
+            table[number] = size, _core.checksum(view[place : place + size])
             place += size
         return table
 

@@ -8,11 +8,10 @@ read is used.
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from penstock._core import MappedFile
+from penstock._core import MappedFile, checksum
 from penstock.errors import PackError
 from penstock.packing.columns import Bytes
 from penstock.packing.format import HEADER_BYTES, TAIL_BYTES, Entry, Header
@@ -60,7 +59,7 @@ class PackFile(PackIndex):
         """Return the stored bytes of a sample, checked against their checksum."""
         sample = self.sample(index)
         data = self.stored(sample.offset, sample.size).tobytes()
-        if zlib.crc32(data) != sample.crc:
+        if checksum(data) != sample.crc:
             self.check_unchanged([index])
             raise PackError(
                 f"{self.path}: sample {index:,} ({sample.name}) is damaged: "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import chain, islice
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from penstock._core import checksum
 from penstock.errors import DecodeError, PackError
 from penstock.geometry import Size
 from penstock.limits import Limits, obeying_limits
@@ -177,7 +177,7 @@ def _check_parts(file: PackFile, index: int, record: bytes) -> None:
         compare_head(file, index, record, Layout(tuple(parts[:, 0].tolist()), rows, around))
     place = 0
     for number, (size, crc) in enumerate(parts.tolist()):
-        if zlib.crc32(memoryview(record)[place : place + size]) != crc:
+        if checksum(memoryview(record)[place : place + size]) != crc:
             raise PackError(
                 f"sample {index:,} ({file.name(index)}): the checksum of its part {number:,} does "
                 "not match."
