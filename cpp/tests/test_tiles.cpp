@@ -22,13 +22,15 @@ bool are_same(const penstock::CoefficientImage& a, const penstock::CoefficientIm
   return true;
 }
 
-/// Coefficients come back; all variants give the scalar one's pixels.
+/// Coefficients come back; all variants give the scalar one's record and pixels.
 void check_image(std::mt19937& random, const penstock::CoefficientImage& image) {
+  force_isa(Isa::scalar);
   const std::vector<uint8_t> record = record_of(image);
   const Region part = random_region(random, image.height, image.width);
   Pixels expected, expected_part;
   for (const Isa isa : supported_isas()) {
     force_isa(isa);
+    CHECK(record_of(image) == record);
     TileImage tiles;
     CHECK(tiles.parse(record) == nullptr);
     penstock::CoefficientImage back;
