@@ -36,7 +36,7 @@ _CROPS_FIRST = tuple(
     BY_NAME[name]
     for name in (
         *("join_crops", "crop_before_flip", "crop_before_per_pixel"),
-        *("window_of_neighbourhood", "crop_before_padding", "window_of_warp"),
+        *("window_of_neighbourhood", "crop_before_padding", "window_of_warp", "gray_first"),
     )
 )
 _TABLES = (BY_NAME["merge_tables"],)
