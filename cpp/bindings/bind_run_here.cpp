@@ -103,10 +103,9 @@ std::vector<DecodeStatus> run_here(const std::vector<Target>& targets,
 }  // namespace
 
 void bind_run_here(nb::module_& m) {
-  m.def(
-      "run_here", &run_here, "targets"_a, "sources"_a, "programs"_a,
-      "Run programs in this thread, each on HxWx3 pixels, or on a JPEG file. Other files than "
-      "`jpeg_header` says the core decodes are an error.");
+  m.def("run_here", &run_here, "targets"_a, "sources"_a, "programs"_a,
+        "Run programs in this thread, each on HxWx3 pixels, or on a JPEG file. Other files than "
+        "`jpeg_header` says the core decodes are an error.");
 }
 
 }  // namespace penstock

@@ -69,7 +69,7 @@ class _Segment:
         return lent
 
     def send(self) -> Any:
-        """Leave it to another process, which gives it back; what that needs to map it, if it does."""
+        """Leave it to another process, which gives it back; return what it needs to map it."""
         self.memory[0] = _AWAY
         return None if self.memory[1] == _IS_MAPPED else DupFd(self.descriptor)
 
@@ -238,8 +238,8 @@ def _mapped(sent: _Sent, descriptor: int | None) -> mmap.mmap:
     if descriptor is None:
         raise PenstockError(
             f"A batch of worker {sent.process} was meant for another process than this one, "
-            f"{os.getpid()}, which has no part in its memory. Let one process take all batches of a "
-            "DataLoader."
+            f"{os.getpid()}, which has no part in its memory. Let one process take all batches of "
+            "a DataLoader."
         )
     return mmap.mmap(descriptor, 0)
 
