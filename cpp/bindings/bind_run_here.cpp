@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -24,19 +23,15 @@ namespace penstock {
 namespace {
 
 using Pixels = nb::ndarray<nb::numpy, const uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-/// A file, behind which there are kSlack bytes of no meaning; or pixels.
+/// A file, or pixels.
 using Source = std::variant<nb::bytes, Pixels>;
-
-constexpr size_t kSlack = 64;  // the decoder may read a little past the end
 
 /// Beyond this a thread does not keep the memory of its last image.
 constexpr int64_t kMostKeptPixels = int64_t{4} << 20;
 
 SampleSource source_of(const nb::bytes& data, JpegHeader& header) {
-  const std::span<const uint8_t> bytes = bytes_of(data);
-  if (bytes.size() <= kSlack) throw Error("run_here: there is no file before the slack.");
   SampleSource source;
-  source.jpeg = bytes.first(bytes.size() - kSlack);
+  source.jpeg = bytes_of(data);
   header = read_jpeg_header(source.jpeg);
   if (header.route == Route::pillow)
     throw Error(std::string("run_here: the file is one for Pillow: ") + header.reason + ".");
@@ -107,11 +102,9 @@ std::vector<DecodeStatus> run_here(const std::vector<Target>& targets,
 }  // namespace
 
 void bind_run_here(nb::module_& m) {
-  m.attr("FILE_SLACK") = kSlack;
-  m.def(
-      "run_here", &run_here, "targets"_a, "sources"_a, "programs"_a,
-      "Run programs in this thread, each on HxWx3 pixels, or on a JPEG file with FILE_SLACK bytes "
-      "behind it. Other files than `jpeg_header` says the core decodes are an error.");
+  m.def("run_here", &run_here, "targets"_a, "sources"_a, "programs"_a,
+        "Run programs in this thread, each on HxWx3 pixels, or on a JPEG file. Other files than "
+        "`jpeg_header` says the core decodes are an error.");
 }
 
 }  // namespace penstock

@@ -85,7 +85,8 @@ PENSTOCK_INLINE bool store_end(BitReader& reader, const AcEntry& entry, int16_t*
     reader.consume(entry.first_bits);
     return true;
   }
-  if (first < 63) coefficients[kNaturalOrder[first]] = entry.first_value;
+  // An end alone has no value: zero, in the last place. Nobody could foretell a branch here.
+  coefficients[kNaturalOrder[first < 63 ? first : 63]] = entry.first_value;
   if (last == 63) coefficients[63] = last_value(reader, entry);
   reader.consume(entry.bits);
   return last == 63 || (last >= kEndOfBlock && (first < 63 || first >= kEndOfBlock));
@@ -144,6 +145,10 @@ enum class Keep { none, low, all };
 template <Keep kKeep>
 PENSTOCK_INLINE bool decode_ac(BitReader& reader, const AcTable& table, int16_t* coefficients,
                                int last_wanted) {
+  if constexpr (kKeep == Keep::low) {
+    if (last_wanted == 0) return decode_ac<Keep::none>(reader, table, coefficients, 0);
+    if (last_wanted == 63) return decode_ac<Keep::all>(reader, table, coefficients, 63);
+  }
   int position = 0;  // of the last coefficient known
   const auto take = [&]() __attribute__((always_inline)) {
     const bool stores = kKeep == Keep::low ? position < last_wanted : kKeep == Keep::all;

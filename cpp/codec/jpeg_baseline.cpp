@@ -90,7 +90,9 @@ void BaselineDecoder::begin_coefficients(Buffer& storage) {
   for (int c = 0; c < header_.components; ++c) {
     coefficients_[c] = next;
     const FrameComponent& size = frame_.component[c];
-    const int last_wanted = last_zigzag_position(std::max(size.block_height, size.block_width));
+    const bool is_shown = c < shown_.components;
+    const int last_wanted =
+        is_shown ? last_zigzag_position(std::max(size.block_height, size.block_width)) : 0;
     for (int row = 0; row < component(c).vertical; ++row) {
       scan_.set_target(c, row, next, last_wanted);
       next += coefficient_row_size(c);

@@ -65,6 +65,28 @@ TEST_EACH_ISA(gray) {
     }
 }
 
+TEST_EACH_ISA(luma_alone) {
+  std::mt19937 random(7);
+  for (const Factors& factors : kFactors)
+    for (const int quality : {5, 60, 100}) {
+      JpegSpec spec = spec_of(75, 93, factors);
+      spec.quality = spec.noise = quality;
+      spec.restart_interval = random() % 2 == 0 ? 5 : 0;
+      const Jpeg jpeg = make_jpeg(spec, random());
+      const JpegHeader header = read_jpeg_header(jpeg);
+      for (int i = 0; i < 6; ++i) {
+        const Region region = random_region(random, header.height, header.width);
+        CollectRows by_libjpeg, by_us;
+        CHECK(decode_libjpeg(by_libjpeg, jpeg, header, region, scratch, true).status ==
+              DecodeStatus::ok);
+        CHECK(decode_baseline(by_us, jpeg, header, region, scratch, {}, true).status ==
+              DecodeStatus::ok);
+        CHECK(by_us.pixels() == by_libjpeg.pixels());
+      }
+      check_regions(jpeg, Route::baseline, 1, random);  // nothing is left behind for colours
+    }
+}
+
 TEST_EACH_ISA(qualities) {
   std::mt19937 random(7);
   for (int quality = 1; quality <= 100; ++quality) {

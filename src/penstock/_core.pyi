@@ -486,11 +486,9 @@ def table_anew(memory: object, levels: bytes) -> object:
     Give each level of each channel its new one. `memory` is the `im` of a Pillow image, or an array; the result is of that kind, or None for images that are neither gray nor RGB.
     """
 
-FILE_SLACK: int = 64
-
 def run_here(targets: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu')] | tuple[BatchBuffer, int, Format]], sources: Sequence[bytes | Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]], programs: Programs) -> list[Status]:
     """
-    Run programs in this thread, each on HxWx3 pixels, or on a JPEG file with FILE_SLACK bytes behind it. Other files than `jpeg_header` says the core decodes are an error.
+    Run programs in this thread, each on HxWx3 pixels, or on a JPEG file. Other files than `jpeg_header` says the core decodes are an error.
     """
 
 class ValueMap(enum.Enum):

@@ -1,6 +1,7 @@
 """What a worker sends is what torch would have sent, wherever it lies."""
 
 import multiprocessing
+import pickle
 
 import pytest
 
@@ -104,6 +105,29 @@ def test_tensors_that_share_memory_do_so_when_they_arrive(received):
     assert shaped[0, 1] == 77.0
     one, same = received[0]["the same twice"]
     assert one is same
+
+
+@pytest.mark.parametrize("name", ["small", "single", "empty"])
+def test_small_ones_travel_with_the_message(monkeypatch, name):
+    sent_here(monkeypatch)
+    message = sending.ForkingPickler.dumps(make(name))
+    for _ in range(2):  # of a descriptor, only the first would get something
+        assert torch.equal(pickle.loads(message), make(name))  # noqa: S301 (our own bytes)
+
+
+def test_small_ones_that_share_memory_are_left_to_torch(monkeypatch):
+    sent_here(monkeypatch)
+    values = torch.arange(6.0)
+    both = pickle.loads(sending.ForkingPickler.dumps((values, values.view(2, 3))))  # noqa: S301 (the same)
+    both[0][5] = 77.0
+    assert both[1][1, 2] == 77.0
+
+
+def test_labels_that_are_tensors_are_collated_for_the_message(monkeypatch):
+    _, collated = sent_here(monkeypatch)
+    labels = collated([torch.tensor([1, 2]), torch.tensor([3, 4])])
+    assert labels.tolist() == [[1, 2], [3, 4]]
+    assert not labels.is_shared()
 
 
 def test_memory_is_used_again(monkeypatch):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from penstock import transforms as T
+from penstock.errors import PenstockError
 
 torch = pytest.importorskip("torch")
 
@@ -77,6 +78,44 @@ def test_memory_is_used_again_when_the_batch_is_gone(memory):
     assert view.tolist() == [2.0]
     del view
     assert batch_in(memory, [7.0, 8.0]).data_ptr() == place
+
+
+def test_a_segment_that_comes_again_needs_no_descriptor(memory):
+    passed_on(batch_in(memory, [1.0, 2.0]))
+    gc.collect()
+    descriptors = len(os.listdir("/proc/self/fd"))
+    again = batch_in(memory, [3.0, 4.0])
+    message = ForkingPickler.dumps(again)
+    assert len(os.listdir("/proc/self/fd")) == descriptors
+    assert len(memory._segments) == 1
+    assert pickle.loads(message).tolist() == [3.0, 4.0]  # noqa: S301 (our own bytes)
+
+
+def test_a_forked_child_takes_what_its_parent_has_mapped(memory):
+    held = passed_on(batch_in(memory, [1.0]))
+    del held
+    message = ForkingPickler.dumps(batch_in(memory, [2.0]))
+    found = multiprocessing.get_context("fork").SimpleQueue()
+    child = multiprocessing.get_context("fork").Process(target=read_one, args=(message, found))
+    child.start()
+    assert found.get() == [2.0]
+    child.join()
+    assert child.exitcode == 0
+    assert len(memory._segments) == 1
+    assert batch_in(memory, [3.0]).item() == 3.0  # given back by the child
+    assert len(memory._segments) == 1
+
+
+def read_one(message, found):
+    found.put(pickle.loads(message).tolist())  # noqa: S301 (our own bytes)
+
+
+def test_a_process_that_has_no_part_in_the_memory_is_told_so(memory):
+    passed_on(batch_in(memory, [1.0]))
+    message = ForkingPickler.dumps(batch_in(memory, [2.0]))
+    segments._arrived.clear()
+    with pytest.raises(PenstockError, match="meant for another process"):
+        pickle.loads(message)  # noqa: S301 (our own bytes)
 
 
 def test_memory_is_not_used_again_while_the_worker_has_it(memory):

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from penstock._core import FILE_SLACK, BatchBuffer, Engine, EnginePart, Format, Status, run_here
+from penstock._core import BatchBuffer, Engine, EnginePart, Format, Status, run_here
 from penstock.deferring.chain import Chain, JpegFile, Pixels, same_steps
 from penstock.deferring.counts import counts_here
 from penstock.deferring.programs import programs_of
@@ -22,7 +22,6 @@ from penstock.loading.shared_engine import shared_engine, wait_for
 
 open_with_pillow = Image.open  # as it is before anybody puts something else in its place
 
-_SLACK = bytes(FILE_SLACK)
 _WORTH_ALL = 1.25  # times its pixels asked for: then a file is decoded whole, once
 
 
@@ -165,9 +164,7 @@ def _run_here(jobs: Sequence[Job]) -> list[Job]:
     """Run jobs in this thread."""
     chains = [job.chain for job in jobs]
     sources: list[Any] = [
-        b"".join((chain.source.data, _SLACK))
-        if isinstance(chain.source, JpegFile)
-        else chain.source
+        chain.source.data if isinstance(chain.source, JpegFile) else chain.source
         for chain in chains
     ]
     status = run_here([job.target for job in jobs], sources, programs_of(chains))

@@ -36,7 +36,7 @@ _CROPS_FIRST = tuple(
     BY_NAME[name]
     for name in (
         *("join_crops", "crop_before_flip", "crop_before_per_pixel"),
-        *("window_of_neighbourhood", "crop_before_padding", "window_of_warp"),
+        *("window_of_neighbourhood", "crop_before_padding", "window_of_warp", "gray_first"),
     )
 )
 _TABLES = (BY_NAME["merge_tables"],)
@@ -47,7 +47,10 @@ def moves_of(chains: Sequence[Chain], sizes: Sizes) -> tuple[Move | BoxResizeMov
     """Return what is done to all of them, in an order that costs less; `sizes` are the sources'."""
     every = [tuple(map(_kind_of, chain.steps)) for chain in chains]
     kinds = _joined_all(every)
-    rows = [_filled(chain, kinds) for chain in chains]
+    rows: list[Sequence[Step]] = [
+        chain.steps if own == kinds else _filled(chain, own, kinds)
+        for chain, own in zip(chains, every, strict=True)
+    ]
     moves: tuple[Any, ...] = ()
     before = sizes
     for kind, steps in zip(kinds, zip(*rows, strict=True), strict=True):
@@ -85,18 +88,18 @@ def _joined(one: Kinds, other: Kinds) -> Kinds:
     return first if len(first) <= len(second) else second
 
 
-def _filled(chain: Chain, kinds: Kinds) -> list[Step]:
+def _filled(chain: Chain, own: Kinds, kinds: Kinds) -> list[Step]:
     """The steps of a chain, with some that change nothing where it has none of a kind."""
     height, width = chain.source_size
-    own = iter(chain.steps)
-    step = next(own, None)
+    done = 0
     filled: list[Step] = []
     for kind in kinds:
-        if step is not None and _kind_of(step) == kind:
+        if done < len(own) and own[done] == kind:
+            step = chain.steps[done]
             filled.append(step)
             if not isinstance(step, Flip):
                 height, width = step.height, step.width
-            step = next(own, None)
+            done += 1
         else:
             filled.append(_nothing(kind, height, width))
     return filled

@@ -120,8 +120,8 @@ def generators_in(thing: Any) -> tuple[Any, ...]:
 
 
 def _members(thing: Any, kind: _Kind) -> Iterable[Any]:
-    attributes: dict[str, Any] = getattr(thing, "__dict__", {})
     if kind is _Kind.OBJECT:
+        attributes: dict[str, Any] = getattr(thing, "__dict__", {})
         return attributes.values()
     members: Iterable[Any] = thing.values() if kind is _Kind.MAPPING else thing
     return members if len(thing) <= _MOST_MEMBERS else ()

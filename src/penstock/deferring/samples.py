@@ -24,6 +24,8 @@ from penstock.loading.to_torch import TorchMemory
 
 OURS = (DeferredImage, DeferredArray, Deferred)
 
+_LEAVES = frozenset({int, float, bool, str, bytes, type(None)})  # most labels; nothing is in them
+
 _Path = tuple[object, ...]  # how a value is reached within a sample
 _Key = tuple[object, ...]  # what tensors of one batch have in common
 
@@ -127,7 +129,8 @@ def _walk(value: Any, path: _Path, wanted: Any = OURS) -> Iterator[tuple[_Path, 
         yield path, value
         return
     for name, inner in _members(value):
-        yield from _walk(inner, (*path, name), wanted)
+        if type(inner) not in _LEAVES:
+            yield from _walk(inner, (*path, name), wanted)
 
 
 def _rebuilt(value: Any, find: Callable[[int], Any], wanted: Any = OURS) -> Any:
@@ -136,7 +139,10 @@ def _rebuilt(value: Any, find: Callable[[int], Any], wanted: Any = OURS) -> Any:
         found = find(id(value))
         return _as_ordinary(value) if found is None else found
     inner = dict(_members(value))
-    new = {name: _rebuilt(one, find, wanted) for name, one in inner.items()}
+    new = {
+        name: one if type(one) in _LEAVES else _rebuilt(one, find, wanted)
+        for name, one in inner.items()
+    }
     if all(new[name] is inner[name] for name in inner):
         return value
     if isinstance(value, tuple):

@@ -2,7 +2,8 @@
 
 Batches of ours lie in such memory already. What a collate function makes of samples is copied by
 torch as well, but into new memory for each tensor, and the kernel takes longer to provide that than
-the copy takes.
+the copy takes. Small tensors, such as labels, travel with the message itself: torch would make a
+file of each and send its descriptor, over a connection of its own.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from collections.abc import Sequence
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
+import numpy as np
 import torch
 from torch.multiprocessing.reductions import reduce_tensor
 from torch.utils.data._utils.collate import default_collate_fn_map
 
 from penstock.torch.segments import SegmentMemory, ready_to_send, reduce_segment
 
-_WORTH_BYTES = 1 << 16  # of less, torch's own way costs as much
+_WORTH_BYTES = 1 << 16  # of less, the message itself has room
 _MALLOC_SETTINGS = ("MALLOC_", "GLIBC_TUNABLES")
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # as malloc.h has them
 _KEPT_BYTES = 1 << 29
@@ -58,24 +60,40 @@ class _Outgoing:
 
     def collate(self, batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
         """Stack tensors, as default_collate does."""
-        room = self._room_for(batch[0], len(batch)) if _are_alike(batch) else None
+        if not _are_alike(batch):
+            return self._collate(batch, collate_fn_map=collate_fn_map)
+        if batch[0].nbytes * len(batch) < _WORTH_BYTES:
+            return torch.stack(batch, 0)  # type: ignore[arg-type]  # a list
+        room = self._room_for(batch[0], len(batch))
         if room is None:
             return self._collate(batch, collate_fn_map=collate_fn_map)
         return ready_to_send(torch.stack(batch, 0, out=room))  # type: ignore[arg-type]  # a list
 
     def reduce(self, tensor: torch.Tensor) -> Any:
         """Pickle a tensor for another process."""
-        room = self._room_for(tensor, None) if _has_its_own_memory(tensor) else None
+        if not _has_its_own_memory(tensor):
+            return reduce_tensor(tensor)  # type: ignore[no-untyped-call]
+        if tensor.nbytes < _WORTH_BYTES:
+            stored = tensor.reshape(-1).view(torch.uint8).numpy().tobytes()
+            return _received, (stored, tensor.dtype, tuple(tensor.shape))
+        room = self._room_for(tensor, None)
         if room is None:
             return reduce_tensor(tensor)  # type: ignore[no-untyped-call]
         return reduce_segment(room.copy_(tensor))
 
     def _room_for(self, tensor: torch.Tensor, count: int | None) -> torch.Tensor | None:
-        """Memory for as many tensors like this; None where torch's own way will do."""
+        """Memory for as many tensors like this; None where there is none left."""
         shape = tensor.shape if count is None else (count, *tensor.shape)
-        size_bytes = tensor.nbytes * (1 if count is None else count)
-        found = self._memory.allocate(size_bytes) if size_bytes >= _WORTH_BYTES else None
+        found = self._memory.allocate(tensor.nbytes * (1 if count is None else count))
         return None if found is None else found.view(tensor.dtype).view(shape)
+
+
+def _received(stored: bytes, dtype: torch.dtype, shape: tuple[int, ...]) -> torch.Tensor:
+    """A small tensor, in memory of its own."""
+    made = torch.empty(shape, dtype=dtype)
+    if stored:
+        made.reshape(-1).view(torch.uint8).numpy()[:] = np.frombuffer(stored, np.uint8)
+    return made
 
 
 def _are_alike(batch: Sequence[Any]) -> bool:

@@ -3,7 +3,11 @@
 torch takes new shared memory for each batch. The kernel has to clear it and to map it page by page,
 in the worker and once more in the training process: half as long as it takes to decode the files.
 Here a worker uses memory again as soon as the training process has let go of the batch in it. The
-first byte of a segment says who has it; a batch begins at the next page.
+first byte of a segment says who has it, the second whether the training process has mapped it; a
+batch begins at the next page.
+
+A segment's descriptor is sent once. Sending it takes a connection of its own, which both ends
+answer for, and longer than all the rest of handing a batch over.
 """
 
 from __future__ import annotations
@@ -22,10 +26,12 @@ import numpy.typing as npt
 import torch
 from torch.multiprocessing.reductions import reduce_tensor
 
+from penstock.errors import PenstockError
 from penstock.loading.to_torch import TorchMemory
 
 _HEAD_BYTES = mmap.PAGESIZE
 _HERE, _AWAY, _RETIRED = 0, 1, 2  # with the worker; with the training process; not used again
+_IS_MAPPED = 1  # the second byte, in the training process
 _MOST_FREE = 3  # that a worker keeps for later batches, beside those that it has used lately
 _LATELY = 64  # batches or parts of them
 _MOST = 128  # each takes two of the files that a process may have open
@@ -62,9 +68,10 @@ class _Segment:
         self._lent = weakref.ref(lent)
         return lent
 
-    def send(self) -> None:
-        """Leave it to another process, which gives it back."""
+    def send(self) -> Any:
+        """Leave it to another process, which gives it back; return what it needs to map it."""
         self.memory[0] = _AWAY
+        return None if self.memory[1] == _IS_MAPPED else DupFd(self.descriptor)
 
     def retire(self) -> None:
         """Tell the other process that it will not come again."""
@@ -155,7 +162,7 @@ class _Sent:
 
     process: int
     segment: str
-    descriptor: Any  # which is duplicated on arrival
+    descriptor: Any  # which is duplicated on arrival; None where the segment is mapped already
     offset: int
     dtype: torch.dtype
     shape: torch.Size
@@ -171,10 +178,8 @@ def reduce_segment(tensor: torch.Tensor) -> Any:
     segment = _segment_of(tensor)
     if segment is None or not tensor.is_contiguous():
         return reduce_tensor(_plain(tensor))
-    segment.send()
-    descriptor = DupFd(segment.descriptor)
     offset = int(tensor.storage_offset())
-    sent = _Sent(segment.process, segment.name, descriptor, offset, tensor.dtype, tensor.shape)
+    sent = _Sent(segment.process, segment.name, segment.send(), offset, tensor.dtype, tensor.shape)
     return _receive, (sent,)
 
 
@@ -184,10 +189,15 @@ ForkingPickler.register(SegmentTensor, reduce_segment)
 class _Arrived:
     """A segment of another process, mapped here until that process retires it or ends."""
 
-    def __init__(self, process: int, descriptor: int) -> None:
+    def __init__(self, process: int, memory: mmap.mmap) -> None:
         self._sender = process
         self.receiver = os.getpid()
-        self._memory = mmap.mmap(descriptor, 0)
+        self._memory = memory
+        self._memory[1] = _IS_MAPPED
+
+    def inherited(self) -> _Arrived:
+        """The same in a forked child, which has the memory as well."""
+        return _Arrived(self._sender, self._memory)
 
     def tensor(self, sent: _Sent) -> torch.Tensor:
         """Return the batch in it; the sender gets the memory back when nobody refers to it."""
@@ -210,15 +220,28 @@ _arrived: dict[str, _Arrived] = {}
 
 
 def _receive(sent: _Sent) -> torch.Tensor:
-    descriptor = sent.descriptor.detach()
+    descriptor = None if sent.descriptor is None else sent.descriptor.detach()
     try:
         segment = _arrived.get(sent.segment)
-        if segment is None or segment.receiver != os.getpid():
+        if segment is None:
             _forget_what_has_ended()
-            segment = _arrived[sent.segment] = _Arrived(sent.process, descriptor)
+            segment = _arrived[sent.segment] = _Arrived(sent.process, _mapped(sent, descriptor))
+        elif segment.receiver != os.getpid():
+            segment = _arrived[sent.segment] = segment.inherited()
     finally:
-        os.close(descriptor)
+        if descriptor is not None:
+            os.close(descriptor)
     return segment.tensor(sent)
+
+
+def _mapped(sent: _Sent, descriptor: int | None) -> mmap.mmap:
+    if descriptor is None:
+        raise PenstockError(
+            f"A batch of worker {sent.process} was meant for another process than this one, "
+            f"{os.getpid()}, which has no part in its memory. Let one process take all batches of "
+            "a DataLoader."
+        )
+    return mmap.mmap(descriptor, 0)
 
 
 def _forget_what_has_ended() -> None:
