@@ -1,5 +1,10 @@
 // Damaged files: no crash, and whatever is called ok has the pixels of libjpeg's whole decode.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "base/cpu.h"
@@ -15,8 +20,35 @@ using Jpeg = std::vector<uint8_t>;
 
 DecodeScratch scratch;  // shared, so that what one image leaves behind meets the next
 
+/// A copy of a file that ends where memory ends: a byte behind it cannot be read.
+class AtTheEnd {
+ public:
+  explicit AtTheEnd(const Jpeg& jpeg) {
+    const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+    const size_t room = (jpeg.size() + page - 1) / page * page;
+    mapped_ = room + page;
+    begin_ = static_cast<uint8_t*>(
+        ::mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    CHECK(begin_ != MAP_FAILED);
+    CHECK(::mprotect(begin_ + room, page, PROT_NONE) == 0);
+    bytes = {begin_ + room - jpeg.size(), jpeg.size()};
+    std::copy(jpeg.begin(), jpeg.end(), begin_ + room - jpeg.size());
+  }
+  ~AtTheEnd() { ::munmap(begin_, mapped_); }
+  AtTheEnd(const AtTheEnd&) = delete;
+  AtTheEnd& operator=(const AtTheEnd&) = delete;
+
+  std::span<const uint8_t> bytes;
+
+ private:
+  uint8_t* begin_ = nullptr;
+  size_t mapped_ = 0;
+};
+
 /// Decodes by the route the header gives and compares. Returns whether it was called ok.
-bool check_damaged(const Jpeg& jpeg, const Region& wanted_region) {
+bool check_damaged(const Jpeg& damaged, const Region& wanted_region) {
+  const AtTheEnd there(damaged);
+  const std::span<const uint8_t> jpeg = there.bytes;
   const JpegHeader header = read_jpeg_header(jpeg);
   CHECK(header.route == Route::baseline || *header.reason != '\0');
   CHECK(header.orientation >= 1 && header.orientation <= 8);
@@ -55,6 +87,10 @@ std::vector<Jpeg> small_jpegs() {
   std::vector<Jpeg> jpegs;
   for (const JpegSpec& spec : specs) jpegs.push_back(make_jpeg(spec, 5));
   return jpegs;
+}
+
+TEST_EACH_ISA(whole_files) {
+  for (const Jpeg& jpeg : small_jpegs()) CHECK(check_damaged(jpeg, {0, 0, 37, 41}));
 }
 
 TEST_EACH_ISA(truncations) {
