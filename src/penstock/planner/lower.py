@@ -49,6 +49,7 @@ _COLUMNS = len(StepColumn)
 _HEIGHTS = (StepColumn.CROP_HEIGHT, StepColumn.RESIZE_HEIGHT, StepColumn.WINDOW_HEIGHT)
 _WIDTHS = (StepColumn.CROP_WIDTH, StepColumn.RESIZE_WIDTH, StepColumn.WINDOW_WIDTH)
 _BOX = slice(StepColumn.CROP_TOP, StepColumn.CROP_WIDTH + 1)
+_WINDOW = slice(StepColumn.WINDOW_TOP, StepColumn.WINDOW_WIDTH + 1)
 _PART = slice(StepColumn.BOX_LEFT, StepColumn.BOX_BOTTOM + 1)
 
 
@@ -135,21 +136,26 @@ def largest_scale(first: npt.NDArray[np.int32]) -> int:
 
 def regions_of(first: npt.NDArray[np.int32], sizes: Sizes) -> Regions:
     """What steps read of images of `sizes`, of which they are the first: (samples, columns)."""
-    top, left, height, width = first[:, _BOX].astype(np.int64).T
-    plain = first[:, StepColumn.FILTER] == NO_RESIZE
-    top = top + np.where(plain, first[:, StepColumn.WINDOW_TOP], 0)
-    left = left + np.where(plain, first[:, StepColumn.WINDOW_LEFT], 0)
-    bottom = top + np.where(plain, first[:, StepColumn.WINDOW_HEIGHT], height)
-    right = left + np.where(plain, first[:, StepColumn.WINDOW_WIDTH], width)
-    padded = first[:, : StepColumn.PAD_MODE].any(axis=1)
+    columns = first.T.astype(np.int64)
+    top, left, height, width = columns[_BOX]
+    plain = columns[StepColumn.FILTER] == NO_RESIZE
+    if plain.any():
+        down, across, window_height, window_width = columns[_WINDOW]
+        top, left = top + down * plain, left + across * plain
+        height = np.where(plain, window_height, height)
+        width = np.where(plain, window_width, width)
+    bottom, right = top + height, left + width
+    padded = columns[: StepColumn.PAD_MODE].any(axis=0)
     if not padded.any():
         return Regions(top, left, bottom, right)
     # Of one colour and without a resize, the core adds a border to what is seen of the image.
-    above, before = first[:, StepColumn.PAD_TOP], first[:, StepColumn.PAD_LEFT]
+    above, before = columns[StepColumn.PAD_TOP], columns[StepColumn.PAD_LEFT]
     top, bottom = np.maximum(top - above, 0), np.minimum(bottom - above, sizes.height)
     left, right = np.maximum(left - before, 0), np.minimum(right - before, sizes.width)
-    seen = plain & (first[:, StepColumn.PAD_MODE] == PadMode.CONSTANT)
+    seen = plain & (columns[StepColumn.PAD_MODE] == PadMode.CONSTANT)
     whole = padded & ~(seen & (top < bottom) & (left < right))
+    if not whole.any():
+        return Regions(top, left, bottom, right)
     return Regions(
         np.where(whole, 0, top),
         np.where(whole, 0, left),
