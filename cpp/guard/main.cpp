@@ -4,9 +4,16 @@
 //
 // `python -m benchmarks.instructions` calls it and compares the counts. Each case becomes a part of
 // callgrind's output, with the case's name as its trigger. Valgrind does not know AVX-512.
+//
+//   penstock_guard CASE SECONDS
+//
+// runs one case over and over instead, and says how long the fastest run took: for
+// `python -m benchmarks.waterfall`, which lets a sampling profiler look on.
 #include <valgrind/callgrind.h>
 #include <zlib.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -41,6 +48,20 @@ void count(const Case& counted) {
   CALLGRIND_DUMP_STATS_AT(counted.name.c_str());
 }
 
+/// Prints the least time of a run in microseconds.
+void repeat(const Case& repeated, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  std::chrono::duration<double> least(seconds);
+  for (const auto begun = Clock::now();
+       Clock::now() - begun < std::chrono::duration<double>(seconds);) {
+    if (repeated.prepare) repeated.prepare();
+    const auto start = Clock::now();
+    repeated.run();
+    least = std::min<std::chrono::duration<double>>(least, Clock::now() - start);
+  }
+  std::printf("%.3f\n", least.count() * 1e6);
+}
+
 /// On what the counts depend besides our code: a line for each, a name and a version.
 void print_tools() {
 #if defined(__clang__)
@@ -58,14 +79,19 @@ void print_tools() {
 }  // namespace
 }  // namespace penstock::guard
 
-int main() {
+int main(int argument_count, char** arguments) {
   using namespace penstock;
   try {
     (void)active_isa();
-    guard::print_tools();
     std::vector<guard::Case> cases;
     guard::add_image_cases(cases);
     guard::add_effect_cases(cases);
+    if (argument_count == 3) {
+      for (const guard::Case& one : cases)
+        if (one.name == arguments[1]) return guard::repeat(one, std::atof(arguments[2])), 0;
+      guard::fail("no case is called " + std::string(arguments[1]));
+    }
+    guard::print_tools();
     for (const guard::Case& one : cases) guard::count(one);
   } catch (const std::exception& error) {
     guard::fail(error.what());
