@@ -5,7 +5,7 @@
 #                        for fuzz-packed: address,undefined
 #   FUZZ_SECONDS=60      for fuzz: seconds of each target
 #   SOAK_SECONDS=600     for soak: how long; an hour unless told
-#   ARGS="--quick"       for demo, test, bench, soak and fuzz-packed: passed on
+#   ARGS="--quick"       for demo, test, bench, guard, soak and fuzz-packed: passed on
 #   JOBS=4               for test: processes to run the Python tests in; one per core unless told
 
 PYTHON ?= python3
@@ -26,12 +26,12 @@ COMMA := ,
 # Folders are listed too: their times change when a file is added or removed.
 # Or make would try to build the folder cpp/codec/reconstruct from reconstruct.cpp beside it.
 MAKEFLAGS += --no-builtin-rules
-NATIVE_SOURCES := CMakeLists.txt $(shell find cpp -not -path 'cpp/tests/*')
+NATIVE_SOURCES := CMakeLists.txt $(shell find cpp -not -path 'cpp/tests/*' -not -path 'cpp/guard/*')
 CPP_FILES = $(shell git ls-files -co --exclude-standard 'cpp/*.cpp' 'cpp/*.h' 'fuzz/*.cpp' 'fuzz/*.h')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test full-test quiet-test property-test lint format bench fuzz fuzz-packed \
-  soak docs python-test cpp-test stub stub-check wheel-test clean system-packages browser
+.PHONY: help setup demo test full-test quiet-test property-test lint format bench guard fuzz \
+  fuzz-packed soak docs python-test cpp-test stub stub-check wheel-test clean system-packages browser
 
 help: ## say what each verb does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -139,6 +139,11 @@ format: setup ## put the code into house style
 
 bench: setup $(STAMPS)/dali ## measure penstock and its peers side by side
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+guard: setup ## count the instructions of the hot paths, and compare them with the last counts
+	@scripts/system_packages.sh guard
+	@$(CMAKE) --build build/extension --target penstock_guard -- --quiet
+	@$(BIN)/python -m benchmarks.instructions $(ARGS)
 
 fuzz: setup ## fuzz the parsers for FUZZ_SECONDS
 	@scripts/system_packages.sh fuzz

@@ -3,6 +3,7 @@
 #
 #   scripts/system_packages.sh build    what `make setup` needs
 #   scripts/system_packages.sh fuzz     what `make fuzz` needs on top
+#   scripts/system_packages.sh guard    what `make guard` counts instructions with
 #   scripts/system_packages.sh browser  what the tests of HTML reports look at them with
 #
 # Missing Debian packages are installed where that needs no password; otherwise the error names
@@ -30,6 +31,10 @@ has_fuzzer() {
   return $found
 }
 
+has_counter() {
+  command -v valgrind >/dev/null && printf '#include <valgrind/callgrind.h>\n' | g++ -E -x c++ - >/dev/null 2>&1
+}
+
 has_browser() { command -v chromium >/dev/null; }
 has_browser_driver() { command -v chromedriver >/dev/null; }
 
@@ -47,12 +52,15 @@ missing_packages() {
     fuzz)
       has_fuzzer || echo clang libclang-rt-14-dev
       ;;
+    guard)
+      has_counter || echo valgrind
+      ;;
     browser)
       has_browser || echo chromium
       has_browser_driver || echo chromium-driver
       ;;
     *)
-      echo "system_packages.sh: unknown purpose '$1'; say build, fuzz or browser." >&2
+      echo "system_packages.sh: unknown purpose '$1'; say build, fuzz, guard or browser." >&2
       exit 2
       ;;
   esac

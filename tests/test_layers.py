@@ -109,6 +109,7 @@ MAY_INCLUDE = {
     "records": {"base", "codec", "tiles"},
     "engine": {"base", "kernels", "codec", "tiles", "records"},
     "bindings": {"base", "kernels", "codec", "tiles", "records", "engine"},
+    "guard": {"base", "kernels", "codec", "tiles", "records", "engine", "tests"},
 }
 
 PYTHON_FILES = sorted(PACKAGE.rglob("*.py"))

@@ -412,10 +412,16 @@ void penstock::bind_engine(nb::module_& m) {
             return column(s, [](const Sample& i) { return static_cast<int>(i.result.status); });
           },
           kOwned)
+      .def_prop_ro(
+          "has_message",
+          [](PartHandle& s) {
+            return column(s, [](const Sample& i) { return i.result.message.empty() ? 0 : 1; });
+          },
+          kOwned)
       .def(
           "problem", [](PartHandle& s, int i) { return s.sample(i).problem; }, "sample"_a)
       .def(
-          "reason", [](PartHandle& s, int i) { return std::string(s.sample(i).header.reason); },
+          "reason", [](PartHandle& s, int i) { return std::string(s.sample(i).reason()); },
           "sample"_a)
       .def(
           "message", [](PartHandle& s, int i) { return s.sample(i).result.message; }, "sample"_a)

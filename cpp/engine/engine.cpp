@@ -16,6 +16,8 @@ namespace {
 
 // A recycled buffer larger than this belonged to a huge image and would only waste memory.
 constexpr size_t kLargestSpare = size_t{4} << 20;
+// Work on fewer pixels than these is done before another thread would have woken up for it.
+constexpr int64_t kLeastPixels = 16 << 10;
 // Spare samples beyond this many come from a batch size that is no longer used.
 constexpr size_t kMostSpare = 1024;
 
@@ -27,10 +29,10 @@ SampleSource source_of(const Sample& sample) {
     source.rgb = sample.rgb;
     source.rgb_stride = sample.rgb_stride;
   } else if (sample.storage == Storage::dct) {
-    source.tiles = &sample.tiles;
+    source.tiles = sample.tiles.get();
   } else {
     source.jpeg = sample.encoded;
-    source.header = &sample.header;
+    source.header = sample.header.get();
   }
   return source;
 }
@@ -56,6 +58,15 @@ template <class Read>
 void read_guarded(Sample& sample, Read read) {
   std::string problem = guarded(sample, [&] { read(sample); });
   if (!problem.empty()) sample.problem = std::move(problem);
+}
+
+/// Pixels that a sample's programs read or write, whichever are more.
+int64_t pixels_of(const Part& part, const Assignment& assignment) {
+  const Sample& sample = part.samples[static_cast<size_t>(assignment.sample)];
+  int64_t written = 0;
+  for (const View& view : assignment.views)
+    written += int64_t{1} * view.output.height * view.output.width;
+  return std::max(written, int64_t{1} * sample.height * sample.width);
 }
 
 }  // namespace
@@ -123,11 +134,17 @@ void Engine::read_mapped(uint64_t rank, const std::shared_ptr<Part>& part,
 }
 
 void Engine::run(uint64_t rank, const std::shared_ptr<Part>& part) {
-  part->begin(static_cast<int>(part->assignments.size()));
-  for (size_t i = 0; i < part->assignments.size(); ++i)
-    workers_.submit(rank, [this, part, i](int worker) {
-      run_one(part, i, bench_[static_cast<size_t>(worker)]);
+  const size_t count = part->assignments.size();
+  // Small images go together, but not so many that a thread has nothing to do.
+  const size_t most = std::max(size_t{1}, count / (2 * static_cast<size_t>(workers_.threads())));
+  part->begin(static_cast<int>(count));
+  for (size_t first = 0, end = 0; first < count; first = end) {
+    for (int64_t pixels = 0; end < count && end - first < most && pixels < kLeastPixels; ++end)
+      pixels += pixels_of(*part, part->assignments[end]);
+    workers_.submit(rank, [this, part, first, end](int worker) {
+      for (size_t i = first; i < end; ++i) run_one(part, i, bench_[static_cast<size_t>(worker)]);
     });
+  }
 }
 
 void Engine::run_masks(uint64_t rank, const std::shared_ptr<Part>& part,

@@ -39,10 +39,11 @@ struct Sample {
   Buffer bytes;                      // what was read of a file
   std::span<const uint8_t> encoded;  // in `bytes`, or mapped
   Storage storage = Storage::jpeg;   // if mapped
-  JpegHeader header;
-  TileImage tiles;      // of Storage::dct
-  std::string problem;  // why it could not be read; empty: fine
-  int lacking = 0;      // errno, where the problem is the machine's and not the sample's
+  // Apart, since they are large and a sample has at most one of them.
+  std::unique_ptr<JpegHeader> header;  // null until it has been looked at
+  std::unique_ptr<TileImage> tiles;    // of Storage::dct, likewise
+  std::string problem;                 // why it could not be read; empty: fine
+  int lacking = 0;  // errno, where the problem is the machine's and not the sample's
 
   const uint8_t* rgb = nullptr;  // pixels decoded elsewhere, if any; used instead of the file
   ptrdiff_t rgb_stride = 0;
@@ -53,8 +54,11 @@ struct Sample {
 
   /// What decodes it: for tiles and given pixels, the core itself.
   Route route() const {
-    return rgb != nullptr || storage == Storage::dct ? Route::baseline : header.route;
+    if (rgb != nullptr || storage == Storage::dct) return Route::baseline;
+    return header == nullptr ? Route::pillow : header->route;
   }
+  /// Why not our own decoder: a short phrase.
+  const char* reason() const { return header == nullptr ? "" : header->reason; }
 };
 
 /// Programs for some samples, one for each, and what their outputs refer to.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <string>
 
@@ -104,10 +105,24 @@ std::string read_if_jpeg(Sample& sample) {
 
 // ---- mapped memory ------------------------------------------------------------------------------
 
+/// Reads a byte of each page. A page that is gone becomes zeros: see base/map_guard.h.
+void touch(std::span<const uint8_t> mapped, size_t page) {
+  for (size_t i = 0; i < mapped.size(); i += page)
+    (void)*static_cast<const volatile uint8_t*>(&mapped[i]);
+  (void)*static_cast<const volatile uint8_t*>(&mapped.back());
+}
+
 /// Brings mapped bytes into memory with reads as large as the range, so that whoever uses them next
 /// waits for no page. Returns what is wrong, or nothing.
 std::string make_resident(std::span<const uint8_t> mapped) {
   if (mapped.empty()) return {};
+  // The kernel reads around a page that is touched; to ask it about so few takes longer than that,
+  // if they are there.
+  constexpr size_t kFewBytes = 8192, kSmallestPage = 4096;
+  if (mapped.size() <= kFewBytes) {
+    touch(mapped, kSmallestPage);
+    return {};
+  }
 #ifdef MADV_POPULATE_READ
   // Unlike touching the pages, this fails with an error where the file has become too short.
   const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
@@ -127,9 +142,14 @@ std::string make_resident(std::span<const uint8_t> mapped) {
 }
 
 void read_header(Sample& sample) {
-  sample.header = read_jpeg_header(sample.encoded);
-  sample.height = sample.header.height;
-  sample.width = sample.header.width;
+  sample.header = std::make_unique<JpegHeader>(read_jpeg_header(sample.encoded));
+  sample.height = sample.header->height;
+  sample.width = sample.header->width;
+}
+
+void leave_to_pillow(Sample& sample, const char* reason) {
+  sample.header = std::make_unique<JpegHeader>();
+  sample.header->reason = reason;
 }
 
 /// The image must be the one that the index promised, for steps were made for its size.
@@ -154,16 +174,18 @@ std::string read_tiles(Sample& sample, const Region& rows, int height, int width
   constexpr size_t kUsualTable = 4096;
   const auto start = sample.encoded.first(std::min(sample.encoded.size(), kUsualTable));
   if (std::string problem = make_resident(start); !problem.empty()) return problem;
-  if (const char* problem = sample.tiles.parse(sample.encoded)) return problem;
-  if (sample.tiles.height() != height || sample.tiles.width() != width)
-    return other_size(sample.tiles.height(), sample.tiles.width(), height, width);
-  return make_resident(tiles_of(sample.tiles, rows));
+  sample.tiles = std::make_unique<TileImage>();
+  const TileImage& tiles = *sample.tiles;
+  if (const char* problem = sample.tiles->parse(sample.encoded)) return problem;
+  if (tiles.height() != height || tiles.width() != width)
+    return other_size(tiles.height(), tiles.width(), height, width);
+  return make_resident(tiles_of(tiles, rows));
 }
 
 std::string read_jpeg(Sample& sample, int height, int width) {
   if (std::string problem = make_resident(sample.encoded); !problem.empty()) return problem;
   read_header(sample);
-  if (sample.header.route == Route::pillow || (sample.height == height && sample.width == width))
+  if (sample.header->route == Route::pillow || (sample.height == height && sample.width == width))
     return {};
   return other_size(sample.height, sample.width, height, width);
 }
@@ -217,8 +239,7 @@ void read_mapped(Sample& sample, const Region& rows) {
       sample.problem = read_raw(sample, rows, height, width);
       return;
     case Storage::deflated:
-      sample.header = JpegHeader{};
-      sample.header.reason = "compressed pixels";
+      leave_to_pillow(sample, "compressed pixels");
       return;
   }
   sample.problem = "is stored in a way this version does not read";
@@ -228,8 +249,7 @@ void read_file(Sample& sample) {
   sample.problem = read_if_jpeg(sample);
   if (!sample.problem.empty()) return;
   if (!sample.encoded.empty()) return read_header(sample);
-  sample.header = JpegHeader{};
-  sample.header.reason = "not a JPEG";
+  leave_to_pillow(sample, "not a JPEG");
 }
 
 }  // namespace penstock

@@ -1,5 +1,6 @@
 #include "engine/run_sample.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "kernels/pad.h"
@@ -103,9 +104,43 @@ int channels_after(const Input& input, const Step& step) {
   return input.channels == 1 && gray_fill ? 1 : 3;
 }
 
+/// What a step that pads with one colour and does not resize takes of the image, without a border.
+Region inside_of(const Step& step, const Input& input) {
+  const Region wanted = needed_of(step, step.crop(), {}, 1);
+  const int top = std::clamp(wanted.top - step.pad_top, 0, input.height);
+  const int left = std::clamp(wanted.left - step.pad_left, 0, input.width);
+  const int bottom = std::clamp(wanted.top + wanted.height - step.pad_top, top, input.height);
+  const int right = std::clamp(wanted.left + wanted.width - step.pad_left, left, input.width);
+  return {top, left, bottom - top, right - left};
+}
+
+/// Whether a step that pads is such a step, and sees at least a pixel of the image.
+bool only_adds_border(const Step& step, const Input& input) {
+  if (static_cast<PadMode>(step.pad_mode) != PadMode::constant || step.resizes()) return false;
+  const Region inside = inside_of(step, input);
+  return inside.height > 0 && inside.width > 0;
+}
+
+/// Runs such a step: rows get their border on the way.
+DecodeResult run_bordered(const Output& output, Input& input, const Step& step,
+                          WorkerScratch& scratch) {
+  const Region wanted = needed_of(step, step.crop(), {}, 1), inside = inside_of(step, input);
+  const PadSpec spec = pad_spec_of(step);
+  const int channels = channels_after(input, step);
+  const Region place{inside.top + spec.top - wanted.top, inside.left + spec.left - wanted.left,
+                     inside.height, inside.width};
+  return input.send(inside, [&]() -> RowSink& {
+    RowSink& copy = begin_copy(scratch.copy, channels, step.flip_horizontal != 0,
+                               step.flip_vertical != 0, output);
+    return scratch.border.begin(copy, {wanted.height, wanted.width, channels, place}, spec.fill);
+  });
+}
+
 DecodeResult run_step(const Output& output, Input& input, const Step& step,
                       WorkerScratch& scratch) {
   if (!step.pads()) return run_unpadded(output, input, step, step.crop(), scratch);
+
+  if (only_adds_border(step, input)) return run_bordered(output, input, step, scratch);
 
   PlanarTarget whole;
   const DecodeResult decoded =
@@ -233,7 +268,9 @@ void LateRows::finish() {
 
 Region needed_region(const Program& program, const Input& input) {
   const Step& step = program.steps[0];
-  if (step.pads()) return {0, 0, input.height, input.width};
+  if (step.pads())
+    return only_adds_border(step, input) ? inside_of(step, input)
+                                         : Region{0, 0, input.height, input.width};
   return needed_of(step, step.crop(), resize_spec(step, step.crop(), input), input.scale);
 }
 

@@ -14,6 +14,7 @@
 #include "kernels/copy_rows.h"
 #include "kernels/final_pass/row_writer.h"
 #include "kernels/output.h"
+#include "kernels/pad.h"
 #include "kernels/resample.h"
 
 namespace penstock {
@@ -50,6 +51,7 @@ struct WorkerScratch {
   CopyScratch copy;
   EffectScratch effects;
   Buffer working[2];  // results of steps that are not the last
+  BorderSink border;
   Buffer unpadded;
   Buffer padded;
   Buffer gray;    // rows on the way from the decoder

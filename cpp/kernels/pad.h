@@ -30,4 +30,34 @@ struct PadSpec {
 void pad(const PlanarTarget& target, const PlanarView& source, const PadSpec& spec,
          const Region& window);
 
+/// An image of height x width that is another one, at `inside`, with a border around it.
+struct Bordered {
+  int height = 0;
+  int width = 0;
+  int channels = 3;
+  Region inside;
+};
+
+/// Adds a border of one colour to rows on their way to another sink.
+class BorderSink final : public RowSink {
+ public:
+  /// Takes the rows of `image.inside`, at least 1x1, of as many channels as the image or of one;
+  /// `next` gets all rows. Valid until the next call.
+  RowSink& begin(RowSink& next, const Bordered& image, const uint8_t (&fill)[3]);
+
+  void take(const PlanarView& rows, int first_row) override;
+
+ private:
+  void add_border_rows(int count);
+  void pass_on();
+  PlanarTarget band() const;
+
+  RowSink* next_ = nullptr;
+  Bordered image_;
+  uint8_t fill_[3] = {};
+  Buffer memory_;      // rows that are complete, and room for more
+  int rows_ = 0;       // there
+  int passed_on_ = 0;  // rows before those
+};
+
 }  // namespace penstock

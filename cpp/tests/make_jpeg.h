@@ -77,8 +77,8 @@ class Compressor {
   unsigned long size_ = 0;
 };
 
-inline std::vector<uint8_t> make_jpeg(const JpegSpec& spec, unsigned seed) {
-  const std::vector<uint8_t> pixels = make_pixels(spec, seed);
+/// The JPEG of these interleaved pixels, of which `spec` says how many there are.
+inline std::vector<uint8_t> compress(const JpegSpec& spec, const std::vector<uint8_t>& pixels) {
   Compressor compressor(spec.height, spec.width, spec.components,
                         spec.components == 1 ? JCS_GRAYSCALE : JCS_RGB);
   jpeg_compress_struct& info = compressor.info;
@@ -99,6 +99,10 @@ inline std::vector<uint8_t> make_jpeg(const JpegSpec& spec, unsigned seed) {
     jpeg_write_scanlines(&info, &row, 1);
   }
   return compressor.finish();
+}
+
+inline std::vector<uint8_t> make_jpeg(const JpegSpec& spec, unsigned seed) {
+  return compress(spec, make_pixels(spec, seed));
 }
 
 }  // namespace penstock::testing

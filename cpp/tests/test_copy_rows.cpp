@@ -163,5 +163,34 @@ TEST(pad_windows_show_the_whole) {
   }
 }
 
+// A border that rows get on their way is the one that `pad` puts around a whole image.
+TEST(rows_get_their_border_on_the_way) {
+  CopyScratch scratch;
+  BorderSink border;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    Draw draw(seed);
+    const int height = draw.between(1, 40), width = draw.between(1, 90);
+    const int channels = draw.coin() ? 3 : 1, shown = channels == 3 || draw.coin() ? 3 : 1;
+    const RandomImage image(draw, height, width, channels);
+    PadSpec spec{draw.between(0, 12), draw.between(0, 12), draw.between(0, 12),
+                 draw.between(0, 12)};
+    for (uint8_t& level : spec.fill) level = static_cast<uint8_t>(draw.between(0, 255));
+    const Bordered bordered{height + spec.top + spec.bottom,
+                            width + spec.left + spec.right,
+                            shown,
+                            {spec.top, spec.left, height, width}};
+    const SlackImage source(image);
+    SlackImage expected(bordered.height, bordered.width, shown);
+    pad(expected.image, source.image.view(), spec, {0, 0, bordered.height, bordered.width});
+    in_every_variant([&] {
+      GuardedOutput target(bordered.height, bordered.width, shown, Layout::chw, Element::uint8,
+                           nullptr, 0, false);
+      RowSink& copy = begin_copy(scratch, shown, false, false, target.output);
+      feed_in_bands(border.begin(copy, bordered, spec.fill), image, {0, 0, height, width}, draw);
+      CHECK(target.result() == expected.samples());
+    });
+  }
+}
+
 }  // namespace
 }  // namespace penstock

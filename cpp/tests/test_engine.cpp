@@ -120,7 +120,7 @@ TEST(missing_and_foreign_files_are_told_apart) {
   Engine engine(2, 2);
   const auto part = engine.fetch(0, {text, text + ".missing", folder});
   part->wait();
-  CHECK(part->samples[0].problem.empty() && part->samples[0].header.route == Route::pillow);
+  CHECK(part->samples[0].problem.empty() && part->samples[0].route() == Route::pillow);
   CHECK(part->samples[1].problem.find("cannot be opened") != std::string::npos);
   CHECK(part->samples[2].problem.find("folder") != std::string::npos);
   std::remove(text.c_str());

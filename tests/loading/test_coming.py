@@ -18,6 +18,31 @@ def make(folder, **options):
     "options",
     [
         {},
+        {"drop_last": True},
+        {"rank": 1, "world_size": 2},
+        {"samples_per_epoch": 20_000, "weights": range(1, 24)},
+    ],
+)
+@pytest.mark.parametrize("batch_size", [1, 3, 5_000])
+def test_batches_looked_up_together_are_those_looked_up_alone(folder, options, batch_size):
+    """Several are looked up at once, more and more of them: it changes none."""
+    loader = make(folder, **({"shuffle": True} | options), batch_size=batch_size)
+    coming = loader._course.to_come()
+
+    together = list(coming.batches())
+    some = [*range(0, len(together), 97), len(together) - 1] if together else []
+
+    assert len(together) == coming.batch_count()
+    for number in some:
+        alone = coming.batch(0, number)
+        assert together[number].samples.tolist() == alone.samples.tolist()
+        assert together[number].keys.tolist() == alone.keys.tolist()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
         {"shuffle": True},
         {"shuffle": True, "drop_last": True},
         {"shuffle": True, "rank": 1, "world_size": 2},

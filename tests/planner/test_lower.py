@@ -148,6 +148,54 @@ def test_pad_after_anything_is_a_new_step(before):
     assert steps[1]["pad"] == (1, 2, 3, 4)
 
 
+def test_a_border_of_one_colour_joins_a_crop_that_reaches_the_edges_next_to_it():
+    plain = PadMode.CONSTANT
+    corner = crop(0, 0, 60, 70), pad(3, 2, 0, 0, plain)
+    other_corner = crop(40, 130, 60, 70), pad(0, 0, 3, 2, plain)
+
+    assert steps_of(*corner) == [{"pad": (3, 2, 0, 0), "crop": (0, 0, 62, 73)}]
+    assert steps_of(*other_corner) == [{"pad": (0, 0, 3, 2), "crop": (40, 130, 62, 73)}]
+    assert steps_of(*corner, crop(1, 1, 50, 60)) == [{"pad": (3, 2, 0, 0), "crop": (1, 1, 50, 60)}]
+
+
+@pytest.mark.parametrize(
+    "moves",
+    [
+        (crop(0, 1, 60, 70), pad(3, 0, 0, 0, PadMode.CONSTANT)),
+        (crop(1, 0, 60, 70), pad(0, 3, 0, 0, PadMode.CONSTANT)),
+        (crop(0, 0, 60, 70), pad(0, 0, 3, 0, PadMode.CONSTANT)),
+        (crop(0, 0, 60, 70), pad(0, 0, 0, 3, PadMode.CONSTANT)),
+        (crop(0, 0, 60, 70), pad(3, 0, 0, 0, PadMode.EDGE)),
+        (crop(0, 0, 60, 70), flip(horizontal=True), pad(3, 0, 0, 0, PadMode.CONSTANT)),
+        (resize(60, 70), pad(3, 0, 0, 0, PadMode.CONSTANT)),
+        (pad(1, 0, 0, 0), crop(0, 0, 60, 70), pad(3, 0, 0, 0, PadMode.CONSTANT)),
+    ],
+)
+def test_any_other_border_does_not(moves):
+    assert len(steps_of(*moves)) == 2
+
+
+@pytest.mark.parametrize(
+    ("moves", "rows", "columns"),
+    [
+        ((pad(4, 4, 4, 4, PadMode.CONSTANT), crop(10, 20, 30, 40)), (6, 36), (16, 56)),
+        ((pad(4, 4, 4, 4, PadMode.CONSTANT), crop(0, 0, 30, 40)), (0, 26), (0, 36)),
+        ((pad(4, 4, 4, 4, PadMode.CONSTANT), crop(80, 180, 28, 28)), (76, 100), (176, 200)),
+        ((pad(40, 40, 0, 0, PadMode.CONSTANT), crop(0, 0, 30, 40)), (0, 100), (0, 200)),
+        ((pad(4, 4, 4, 4, PadMode.REFLECT), crop(10, 20, 30, 40)), (0, 100), (0, 200)),
+        ((pad(4, 4, 4, 4, PadMode.CONSTANT), resize(50, 50)), (0, 100), (0, 200)),
+    ],
+)
+def test_what_is_read_of_an_image_with_a_border(moves, rows, columns):
+    """Only what is seen of it, where the core can add the border on its way; else all of it."""
+    size = sizes_of((100, 200))
+
+    found = lower(moves, size).regions(size)
+
+    assert (found.top.item(), found.bottom.item()) == rows
+    assert (found.left.item(), found.right.item()) == columns
+
+
 @pytest.mark.parametrize("before", [crop(0, 0, 100, 200), resize(100, 200), pad(0, 0, 0, 0)])
 def test_what_changes_nothing_takes_no_step(before):
     assert len(steps_of(before, pad(1, 2, 3, 4))) == 1

@@ -58,11 +58,17 @@ void interleave(uint8_t* rgb, const uint8_t* red, const uint8_t* green, const ui
 void deinterleave(uint8_t* red, uint8_t* green, uint8_t* blue, const uint8_t* rgb, int width) {
   const int whole = width / kStep * kStep;
   uint8_t* const planes[3] = {red, green, blue};
-  for (int x = 0; x < whole; x += kStep, rgb += 3 * kStep) {
-    const __m128i first = load(rgb), second = load(rgb + kStep), third = load(rgb + 2 * kStep);
+  const auto split = [&](int x) {
+    const uint8_t* from = rgb + 3 * ptrdiff_t{x};
+    const __m128i first = load(from), second = load(from + kStep), third = load(from + 2 * kStep);
     for (int c = 0; c < 3; ++c) store(planes[c] + x, merge(kDeinterleave[c], first, second, third));
-  }
-  scalar::row_shuffle.deinterleave(red + whole, green + whole, blue + whole, rgb, width - whole);
+  };
+  for (int x = 0; x < whole; x += kStep) split(x);
+  if (width == whole) return;
+  if (whole > 0)
+    split(width - kStep);  // some pixels twice
+  else
+    scalar::row_shuffle.deinterleave(red, green, blue, rgb, width);
 }
 
 void mirror(uint8_t* target, const uint8_t* source, int width) {

@@ -92,16 +92,16 @@ class PackedSource(ColumnSource):
 
     def values(self, column: Column, indices: Ints) -> Any:
         """Return the values of these samples, in memory of their own."""
-        numbers, places = self.packed.locate_all(indices)
         files = [file.columns[column.name] for file in self.packed.files]
         first = files[0]
         if isinstance(first, FixedColumn):
             values = np.empty((len(indices), *first.column.shape), dtype=first.values.dtype)
-            for number in np.unique(numbers).tolist():
-                here, reader = numbers == number, files[number]
+            for number, here, places in self.packed.by_file(indices):
+                reader = files[number]
                 assert isinstance(reader, FixedColumn)  # noqa: S101  shards have one schema
-                values[here] = reader.values[places[here]]
+                values[here] = reader.values[places]
             return values
+        numbers, places = self.packed.locate_all(indices)
         found = [files[n][p] for n, p in zip(numbers.tolist(), places.tolist(), strict=True)]
         return [value.copy() for value in found] if first.column.kind == "ragged" else found
 
@@ -190,21 +190,15 @@ class PackedSource(ColumnSource):
 
     def records(self, indices: Ints) -> Records:
         """Return where these samples lie; raises PackError for one outside of its file."""
-        numbers, places = self.packed.locate_all(indices)
-        found = np.zeros((5, len(indices)), dtype=np.int64)
-        for number in np.unique(numbers).tolist():
-            here = numbers == number
+        addresses, sizes = np.empty((2, len(indices)), dtype=np.int64)
+        storages, heights, widths = np.empty((3, len(indices)), dtype=np.int32)
+        for number, here, places in self.packed.by_file(indices):
             file = self.packed.files[number]
-            found[:, here] = _look_up(file, places[here])
-            found[0, here] += self._address_of(file)
-        addresses, sizes, storages, heights, widths = found
-        return Records(
-            np.ascontiguousarray(addresses),
-            np.ascontiguousarray(sizes),
-            storages.astype(np.int32),
-            heights.astype(np.int32),
-            widths.astype(np.int32),
-        )
+            found = places_of(file, places)
+            addresses[here] = found.offset + self._address_of(file)
+            sizes[here], storages[here] = found.size, found.storage
+            heights[here], widths[here] = found.height, found.width
+        return Records(addresses, sizes, storages, heights, widths)
 
 
 def _open_again(path: str, title: str, ids: list[bytes]) -> PackedSource:
@@ -214,11 +208,6 @@ def _open_again(path: str, title: str, ids: list[bytes]) -> PackedSource:
     source = PackedSource(packed)
     source.title = title
     return source
-
-
-def _look_up(file: PackFile, samples: Ints) -> npt.NDArray[np.int64]:
-    found = places_of(file, samples)
-    return np.stack([found.offset, found.size, found.storage, found.height, found.width])
 
 
 def _segments(order: Ints, counts: Ints) -> Ints:

@@ -63,7 +63,7 @@ class Again:
         runner = pipeline.make_runner(self.rules, ledger, witness)
         try:
             batch = Batch(maker, where.step, picked.keys, picked.samples, one_size=self.one_size)
-            for part in cut_into_parts(batch, self.seed, where.epoch, count()):
+            for part in cut_into_parts(batch, self.seed, where.epoch, count(), runner.part_size):
                 runner.run(part)
             past = self._look_at(batch, where, ledger, witness)
         finally:

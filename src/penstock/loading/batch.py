@@ -33,16 +33,25 @@ _WAIT_S = 0.25  # how often a waiting thread looks whether the loader was closed
 # Enough samples to spread the cost of drawing and lowering, few enough that the files of some
 # parts in flight stay far below the memory of a batch.
 PART_SIZE = 64
+# Of images that are known to be small, a part has more: to draw and to lower takes longer than they
+# do. As many as have these bytes together, but no more than this.
+_PART_BYTES = 1 << 20
+_MOST_IN_PART = 512
 
 
-def parts_of(images: int) -> int:
+def part_size_for(image_bytes: float) -> int:
+    """How many images a part has at most, where they are stored in so many bytes each."""
+    return max(PART_SIZE, min(_MOST_IN_PART, int(_PART_BYTES / max(image_bytes, 1))))
+
+
+def parts_of(images: int, part_size: int = PART_SIZE) -> int:
     """How many parts a batch of so many images has."""
-    return -(-images // PART_SIZE)
+    return -(-images // part_size)
 
 
-def images_in_part(batch_size: int) -> float:
+def images_in_part(batch_size: int, part_size: int) -> float:
     """How many images of a batch are in a part of it, on average."""
-    return batch_size / parts_of(batch_size)
+    return batch_size / parts_of(batch_size, part_size)
 
 
 def _lender(output: OutputOptions) -> TorchMemory | None:
@@ -174,7 +183,7 @@ class Images:
     def take(self, good: list[int]) -> npt.NDArray[Any] | list[npt.NDArray[Any]]:
         """Hand over the images in these slots: one array, or a list if their sizes differ."""
         taken: npt.NDArray[Any] | list[npt.NDArray[Any]]
-        if any(slot in self._apart for slot in good):
+        if self._apart and any(slot in self._apart for slot in good):
             taken = [self.image(slot) for slot in good]
         else:
             images = self.all()
@@ -400,9 +409,11 @@ class Part:
         )
 
 
-def cut_into_parts(batch: Batch, seed: int, epoch: int, ranks: Iterator[int]) -> Iterator[Part]:
+def cut_into_parts(
+    batch: Batch, seed: int, epoch: int, ranks: Iterator[int], part_size: int
+) -> Iterator[Part]:
     """Cut a batch into parts, which take their ranks from `ranks`."""
     slots = np.arange(len(batch.keys), dtype=np.int32)
-    for some in np.array_split(slots, parts_of(len(slots))):
+    for some in np.array_split(slots, parts_of(len(slots), part_size)):
         keys, samples = batch.keys[some], batch.samples[some]
         yield Part(batch, seed, epoch, some, keys, samples, next(ranks))

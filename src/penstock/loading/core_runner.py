@@ -13,7 +13,7 @@ from penstock._core import Engine, EnginePart, Route, Status
 from penstock.data.masks import misfits
 from penstock.errors import CoreError, DecodeError, ResourceError
 from penstock.geometry import Ints, Sizes
-from penstock.loading.fetch import Positions, fetch_for
+from penstock.loading.fetch import Positions, fetch_for, part_size_of
 from penstock.loading.part_run import PartRun
 from penstock.loading.runner import PartRunner, RunSetup
 from penstock.planner.lower import Regions, Steps, lower
@@ -40,6 +40,12 @@ class CoreRunner(PartRunner):
         super().__init__(setup, "penstock-side")
         self._engine = _start_engine(setup.options.threads)
         self._fetch = fetch_for(self._engine, self._source, self._check_open)
+        self._part_size = part_size_of(self._source)
+
+    @property
+    def part_size(self) -> int:
+        """How many samples a part has at most."""
+        return self._part_size
 
     def end(self) -> None:
         """End the core's threads, and let go of what is kept."""
@@ -99,10 +105,10 @@ class CoreRunner(PartRunner):
 
         status = run.engine_part.status[positions]
         doubtful = positions[status != Status.OK]
-        for position in positions[status == Status.OK].tolist():
+        remarked = (status == Status.OK) & (run.engine_part.has_message[positions] != 0)
+        for position in positions[remarked].tolist():
             reason = run.engine_part.message(position)
-            if reason:
-                self._ledger.note(int(run.part.samples[position]), "libjpeg", reason)
+            self._ledger.note(int(run.part.samples[position]), "libjpeg", reason)
         if not len(doubtful):
             return
         reasons = {position: run.engine_part.message(position) for position in doubtful.tolist()}

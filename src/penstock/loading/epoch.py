@@ -142,7 +142,9 @@ class Epoch(Iterator[Any]):
             self._number += 1
             if self._delivering.read_ahead:
                 batch.hold(self._runtime.is_crowded)
-            parts = cut_into_parts(batch, self._seed, self._draw_epoch, self._ranks)
+            parts = cut_into_parts(
+                batch, self._seed, self._draw_epoch, self._ranks, self._runtime.part_size
+            )
             self._under_way.append((batch, [self._runtime.start(part) for part in parts]))
             self._give_turns()
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from penstock._core import Engine, EnginePart, Storage
 from penstock.data.packed import PackedSource
 from penstock.data.remote import Reading, RemotePackedSource
-from penstock.loading.batch import Part
+from penstock.loading.batch import PART_SIZE, Part, part_size_for
 from penstock.packing.records import jpeg_size
 from penstock.packing.remote import Rows
 from penstock.planner.lower import Regions
@@ -195,6 +195,13 @@ def _size_of(image: bytes) -> tuple[int, int]:
     """Return what a JPEG's header says; (1, 1) for anything else, which Pillow will decode."""
     height, width = jpeg_size(image)
     return (height, width) if height > 0 and width > 0 else (1, 1)
+
+
+def part_size_of(source: Source) -> int:
+    """Return how many samples of this source go through the core together, at most."""
+    if isinstance(source, PackedSource) and not isinstance(source, RemotePackedSource):
+        return part_size_for(source.packed.file_bytes / max(len(source), 1))
+    return PART_SIZE
 
 
 def fetch_for(engine: Engine, source: Source, check: Callable[[], None]) -> Fetch[Any]:

@@ -17,6 +17,7 @@ from penstock.loading.coming import ComingBatches, ComingSamples
 from penstock.loading.course import Course
 from penstock.loading.epoch import Iteration
 from penstock.loading.failures import Ledger
+from penstock.loading.fetch import part_size_of
 from penstock.loading.mix import open_mixer
 from penstock.loading.options import BatchOptions, RunOptions, read_allow
 from penstock.loading.past_batch import PastBatch
@@ -489,4 +490,4 @@ class Loader:
     def _together(self) -> tuple[int, float]:
         """This rank's samples in an epoch, each counted once, and how many are run together."""
         samples = len(self._course.share(len(self._pipeline.selection)))
-        return samples, images_in_part(self.batch_size)
+        return samples, images_in_part(self.batch_size, part_size_of(self._pipeline.source))

@@ -47,7 +47,7 @@ class RandomAccess:
         runner = self._started()
         one_size = not self._pipeline.beside.sizes_may_differ
         batch = Batch(self._maker, next(self._order), keys, samples, one_size=one_size)
-        for part in self._parts(batch, epochs):
+        for part in self._parts(batch, epochs, runner.part_size):
             runner.run(part)
         delivered = self._delivery.deliver(batch)
         source = self._pipeline.source
@@ -72,11 +72,11 @@ class RandomAccess:
                 self._runner = self._pipeline.make_runner(self._pipeline.choose_rules(), ledger)
             return self._runner
 
-    def _parts(self, batch: Batch, epochs: Ints) -> Iterator[Part]:
+    def _parts(self, batch: Batch, epochs: Ints, part_size: int) -> Iterator[Part]:
         """Cut a batch into parts; the samples of a part are of one epoch."""
         seed = self._pipeline.seed
         for epoch in np.unique(epochs).tolist():
             slots = np.flatnonzero(epochs == epoch).astype(np.int32)
-            for some in np.array_split(slots, parts_of(len(slots))):
+            for some in np.array_split(slots, parts_of(len(slots), part_size)):
                 keys, samples = batch.keys[some], batch.samples[some]
                 yield Part(batch, seed, epoch, some, keys, samples, next(self._order))

@@ -9,7 +9,7 @@ from typing import ClassVar
 from penstock.data.beside import Beside
 from penstock.errors import LoaderError
 from penstock.geometry import Ints
-from penstock.loading.batch import Part
+from penstock.loading.batch import PART_SIZE, Part
 from penstock.loading.failures import Failures
 from penstock.loading.fetch import Positions
 from penstock.loading.options import RunOptions
@@ -69,6 +69,11 @@ class PartRunner(ABC):
         left: Part | None = part
         while left is not None:
             left = self._run_once(left)
+
+    @property
+    def part_size(self) -> int:
+        """How many samples a part has at most."""
+        return PART_SIZE
 
     @property
     def parts_ahead(self) -> int:

@@ -12,7 +12,7 @@ from typing import TypeVar
 from penstock.data.column_source import ColumnSource
 from penstock.errors import LoaderError
 from penstock.geometry import Ints
-from penstock.loading.batch import BatchMaker, Part
+from penstock.loading.batch import PART_SIZE, BatchMaker, Part
 from penstock.loading.failures import Ledger
 from penstock.loading.mix import Mixer
 from penstock.loading.options import OutputOptions
@@ -58,6 +58,11 @@ class Runtime:
         except RuntimeError as error:  # the pool was shut down since we looked
             raise _closed() from error
         raise _closed()
+
+    @property
+    def part_size(self) -> int:
+        """How many samples a part should have at most."""
+        return PART_SIZE if self._runner is None else self._runner.part_size
 
     @property
     def parts_ahead(self) -> int:

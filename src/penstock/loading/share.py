@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from penstock.errors import LoaderError
 from penstock.loading.cuts import Cuts, EvenCuts
@@ -14,6 +15,8 @@ from penstock.loading.options import BatchOptions
 from penstock.loading.pipeline import Pipeline
 from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder, Picked
+
+_MOST_AT_ONCE = 4096  # samples that are looked up together
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +34,22 @@ class Coming:
         return max(0, self.cuts.total - self.start)
 
     def batches(self) -> Iterator[Picked]:
-        """Yield them, batch by batch."""
-        begin = self.start
+        """Yield them, batch by batch.
+
+        The first is looked up alone, so that it comes soon; then more and more at once, since most
+        of the time that looking up takes is the same for any number of samples.
+        """
+        begin, wanted = self.start, 1
         while begin < self.cuts.total:
-            end = self.cuts.end_of_batch(begin)
-            yield self._between(begin, end)
-            begin = end
+            ends = [self.cuts.end_of_batch(begin)]
+            while ends[-1] < self.cuts.total and ends[-1] - begin < wanted:
+                ends.append(self.cuts.end_of_batch(ends[-1]))
+            found = self._between(begin, ends[-1])
+            for first, end in pairwise([begin, *ends]):
+                some = slice(first - begin, end - begin)
+                yield Picked(found.samples[some], found.keys[some])
+            wanted = min(_MOST_AT_ONCE, 4 * (ends[-1] - begin))
+            begin = ends[-1]
 
     def batch_count(self) -> int:
         """How many batches there are."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from penstock._core import keep_map_guard_on_top
 from penstock.errors import PackError
-from penstock.geometry import Ints
+from penstock.geometry import Bools, Ints
 from penstock.limits import how_to_allow, limits_in_force
 from penstock.packing.format import SUFFIX
 from penstock.packing.items import Column
@@ -80,12 +80,24 @@ class PackSet:
 
     def locate_all(self, indices: Ints) -> tuple[Ints, Ints]:
         """Return for each sample the number of its file, and its place in it."""
-        ends = np.array(self._ends)
         if len(indices) and not (indices.min() >= 0 and indices.max() < len(self)):
             raise IndexError(f"{self.path}: samples {indices} of {len(self):,}")
         keep_map_guard_on_top()
+        if len(self.files) == 1:
+            return np.zeros(len(indices), dtype=np.int64), indices
+        ends = np.array(self._ends)
         numbers = np.searchsorted(ends, indices, side="right")
         return numbers, indices - np.concatenate([[0], ends])[numbers]
+
+    def by_file(self, indices: Ints) -> Iterator[tuple[int, Bools | slice, Ints]]:
+        """Sort samples by file: yields its number, which of `indices` it has, and their places."""
+        numbers, places = self.locate_all(indices)
+        if len(self.files) == 1:  # nothing to sort, for small images an important part of the work
+            yield 0, slice(None), places
+            return
+        for number in np.unique(numbers).tolist():
+            here = numbers == number
+            yield number, here, places[here]
 
     def check_unchanged(self, indices: Ints | None = None) -> None:
         """Raise PackError if a file was changed while it was open, see PackFile.
@@ -96,9 +108,8 @@ class PackSet:
             for file in self.files:
                 file.check_unchanged()
             return
-        numbers, places = self.locate_all(indices)
-        for number in np.unique(numbers).tolist():
-            self.files[number].check_unchanged(places[numbers == number].tolist())
+        for number, _, places in self.by_file(indices):
+            self.files[number].check_unchanged(places.tolist())
 
     @contextmanager
     def watched(self) -> Iterator[None]:

@@ -7,7 +7,8 @@ steps as give the same bytes, for each sample on its own:
 - a resize to the same size is nothing, unless it is of a part; one after another resize, or after
   a mirror (Pillow's rounding is not mirror-symmetric), starts a new step;
 - mirrors cancel out;
-- a border starts a new step unless nothing has happened in the present one;
+- a border starts a new step unless nothing has happened in the present one; but one of a single
+  colour joins a crop that reaches the edges where it is, for then it might as well come first;
 - an effect on pixels follows a step, which it ends; but gray before all else is made while the
   image is decoded, as part of the first step;
 - a resize whose rest the decoder has done must be in the first step.
@@ -21,7 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from penstock._core import FINISHED, Effect, Programs, StepColumn, Weights
+from penstock._core import FINISHED, Effect, PadMode, Programs, StepColumn, Weights
 from penstock.errors import PlanError
 from penstock.geometry import Bools, Ints, Sizes
 from penstock.pillow_order import vertical_first
@@ -44,7 +45,11 @@ NO_RESIZE = -1
 # How many numbers an effect has beside its parameters.
 _HEAD = 6
 
+_COLUMNS = len(StepColumn)
+_HEIGHTS = (StepColumn.CROP_HEIGHT, StepColumn.RESIZE_HEIGHT, StepColumn.WINDOW_HEIGHT)
+_WIDTHS = (StepColumn.CROP_WIDTH, StepColumn.RESIZE_WIDTH, StepColumn.WINDOW_WIDTH)
 _BOX = slice(StepColumn.CROP_TOP, StepColumn.CROP_WIDTH + 1)
+_WINDOW = slice(StepColumn.WINDOW_TOP, StepColumn.WINDOW_WIDTH + 1)
 _PART = slice(StepColumn.BOX_LEFT, StepColumn.BOX_BOTTOM + 1)
 
 
@@ -131,18 +136,31 @@ def largest_scale(first: npt.NDArray[np.int32]) -> int:
 
 def regions_of(first: npt.NDArray[np.int32], sizes: Sizes) -> Regions:
     """What steps read of images of `sizes`, of which they are the first: (samples, columns)."""
-    top, left, height, width = first[:, _BOX].astype(np.int64).T
-    plain = first[:, StepColumn.FILTER] == NO_RESIZE
-    top = top + np.where(plain, first[:, StepColumn.WINDOW_TOP], 0)
-    left = left + np.where(plain, first[:, StepColumn.WINDOW_LEFT], 0)
-    bottom = top + np.where(plain, first[:, StepColumn.WINDOW_HEIGHT], height)
-    right = left + np.where(plain, first[:, StepColumn.WINDOW_WIDTH], width)
-    padded = first[:, : StepColumn.PAD_MODE].any(axis=1)
+    columns = first.T.astype(np.int64)
+    top, left, height, width = columns[_BOX]
+    plain = columns[StepColumn.FILTER] == NO_RESIZE
+    if plain.any():
+        down, across, window_height, window_width = columns[_WINDOW]
+        top, left = top + down * plain, left + across * plain
+        height = np.where(plain, window_height, height)
+        width = np.where(plain, window_width, width)
+    bottom, right = top + height, left + width
+    padded = columns[: StepColumn.PAD_MODE].any(axis=0)
+    if not padded.any():
+        return Regions(top, left, bottom, right)
+    # Of one colour and without a resize, the core adds a border to what is seen of the image.
+    above, before = columns[StepColumn.PAD_TOP], columns[StepColumn.PAD_LEFT]
+    top, bottom = np.maximum(top - above, 0), np.minimum(bottom - above, sizes.height)
+    left, right = np.maximum(left - before, 0), np.minimum(right - before, sizes.width)
+    seen = plain & (columns[StepColumn.PAD_MODE] == PadMode.CONSTANT)
+    whole = padded & ~(seen & (top < bottom) & (left < right))
+    if not whole.any():
+        return Regions(top, left, bottom, right)
     return Regions(
-        np.where(padded, 0, top),
-        np.where(padded, 0, left),
-        np.where(padded, sizes.height, bottom),
-        np.where(padded, sizes.width, right),
+        np.where(whole, 0, top),
+        np.where(whole, 0, left),
+        np.where(whole, sizes.height, bottom),
+        np.where(whole, sizes.width, right),
     )
 
 
@@ -178,14 +196,16 @@ class _Builder:
 
     def __init__(self, sizes: Sizes, most_steps: int) -> None:
         self._step = _identity(sizes)
+        self._read = Sizes(sizes.height.copy(), sizes.width.copy())  # of what that step reads
         self._touched = np.zeros(len(sizes), dtype=np.bool_)  # padded, cropped or resized
-        self._complete = np.zeros((len(sizes), most_steps, len(StepColumn)), dtype=np.int32)
+        self._complete = np.zeros((len(sizes), most_steps, _COLUMNS), dtype=np.int32)
         self._counts = np.zeros(len(sizes), dtype=np.int64)
         self._effects = _EffectList(len(sizes))
 
     def pad(self, move: PadMove) -> None:
         padded = (move.left | move.top | move.right | move.bottom) != 0
-        self._start_new_step(padded & (self._touched | self._is_flipped()))
+        begun = self._touched | self._is_flipped()
+        self._start_new_step(padded & begun & ~self._can_come_first(move))
         self._touched |= padded
         step = self._step
         step[StepColumn.PAD_LEFT] += move.left
@@ -198,6 +218,20 @@ class _Builder:
         height = step[StepColumn.WINDOW_HEIGHT] + move.top + move.bottom
         width = step[StepColumn.WINDOW_WIDTH] + move.left + move.right
         self._set_box(padded, height, width)
+
+    def _can_come_first(self, move: PadMove) -> Bools:
+        """Where nothing but a crop comes before a border, and that keeps the edges next to it."""
+        step = self._step
+        if move.mode != PadMode.CONSTANT:
+            return np.zeros(len(self._counts), dtype=np.bool_)
+        top, left = step[StepColumn.CROP_TOP], step[StepColumn.CROP_LEFT]
+        bottom, right = top + step[StepColumn.CROP_HEIGHT], left + step[StepColumn.CROP_WIDTH]
+        keeps_edges = ((move.top == 0) | (top == 0)) & ((move.left == 0) | (left == 0))
+        keeps_edges &= (move.bottom == 0) | (bottom == self._read.height)
+        keeps_edges &= (move.right == 0) | (right == self._read.width)
+        only_crops = ~self._is_flipped() & (step[StepColumn.FILTER] == NO_RESIZE)
+        only_crops &= ~step[: StepColumn.PAD_MODE].any(axis=0)
+        return np.asarray(keeps_edges & only_crops)
 
     def crop(self, move: CropMove) -> None:
         step = self._step
@@ -278,14 +312,17 @@ class _Builder:
         self._start_new_step(present & (begun | (self._counts == 0)))
         self._effects.add(move, present, after_steps=self._counts - 1)
         rows = np.flatnonzero(present)
-        self._step[:, rows] = _identity(Sizes(move.height[rows], move.width[rows]))
+        self._begin_step(rows, Sizes(move.height[rows], move.width[rows]))
 
     def finishing_effect(self, move: EffectMove) -> None:
         present = move.acts
         self._effects.add(move, present, np.full(len(present), FINISHED))
 
     def finish(self) -> Steps:
-        sizes = self._present_sizes()
+        sizes, effects = self._present_sizes(), self._effects.finish()
+        if not self._counts.any():  # mostly: no sample has more than the present step
+            table = np.ascontiguousarray(self._step.T, dtype=np.int32)[:, None]
+            return Steps(table, np.ones(len(sizes), dtype=np.int32), effects, sizes)
         self._start_new_step(self._touched | self._is_flipped() | (self._counts == 0))
         table = self._complete[:, : int(self._counts.max(initial=1))]
         unused = np.arange(table.shape[1]) >= self._counts[:, None]
@@ -293,7 +330,7 @@ class _Builder:
             rows, _ = np.nonzero(unused)
             table[unused] = _identity(sizes).T[rows]
         counts = self._counts.astype(np.int32)
-        return Steps(np.ascontiguousarray(table), counts, self._effects.finish(), sizes)
+        return Steps(np.ascontiguousarray(table), counts, effects, sizes)
 
     def _is_flipped(self) -> Bools:
         return np.asarray(
@@ -314,9 +351,9 @@ class _Builder:
 
     def _set_box(self, where: Bools, height: Ints, width: Ints) -> None:
         """Make box, resized size and window agree, for samples without a resize."""
-        for column in (StepColumn.CROP_HEIGHT, StepColumn.RESIZE_HEIGHT, StepColumn.WINDOW_HEIGHT):
+        for column in _HEIGHTS:
             np.copyto(self._step[column], height, where=where)
-        for column in (StepColumn.CROP_WIDTH, StepColumn.RESIZE_WIDTH, StepColumn.WINDOW_WIDTH):
+        for column in _WIDTHS:
             np.copyto(self._step[column], width, where=where)
 
     def _start_new_step(self, where: Bools) -> None:
@@ -326,18 +363,22 @@ class _Builder:
             return
         self._complete[rows, self._counts[rows]] = self._step[:, rows].T
         self._counts[rows] += 1
-        sizes = self._present_sizes()
-        self._step[:, rows] = _identity(Sizes(sizes.height[rows], sizes.width[rows]))
+        self._begin_step(rows, self._present_sizes().at(rows))
         self._touched[rows] = False
+
+    def _begin_step(self, rows: Ints, sizes: Sizes) -> None:
+        """Start steps that read images of `sizes`."""
+        self._step[:, rows] = _identity(sizes)
+        self._read.height[rows], self._read.width[rows] = sizes.height, sizes.width
 
 
 def _identity(sizes: Sizes) -> Ints:
     """Steps that change nothing: (columns, samples)."""
-    step = np.zeros((len(StepColumn), len(sizes)), dtype=np.int64)
-    step[[StepColumn.CROP_HEIGHT, StepColumn.RESIZE_HEIGHT, StepColumn.WINDOW_HEIGHT]] = (
-        sizes.height
-    )
-    step[[StepColumn.CROP_WIDTH, StepColumn.RESIZE_WIDTH, StepColumn.WINDOW_WIDTH]] = sizes.width
+    step = np.zeros((_COLUMNS, len(sizes)), dtype=np.int64)
+    for column in _HEIGHTS:
+        step[column] = sizes.height
+    for column in _WIDTHS:
+        step[column] = sizes.width
     step[StepColumn.FILTER] = NO_RESIZE
     step[StepColumn.DCT_SCALE] = 1
     return step
