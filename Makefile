@@ -91,13 +91,6 @@ $(STAMPS)/peers: requirements/peers.txt $(STAMPS)/tools
 	@$(PIP) install -r requirements/peers.txt
 	@touch $@
 
-$(STAMPS)/dali: requirements/dali.txt $(STAMPS)/peers
-	@echo "setup: installing DALI (some 500 MB)"
-	@$(PIP) install -r requirements/dali.txt \
-	  || echo "setup: NOTE: the pinned DALI cannot be had for this Python or platform; the" \
-	    "benchmarks will leave it out. To try again: rm $@"
-	@touch $@
-
 # Editable, so a change in Python needs nothing; and in a build folder that stays, so a change in
 # C++ recompiles only what it touches.
 $(STAMPS)/package: $(NATIVE_SOURCES) pyproject.toml $(STAMPS)/tools
@@ -137,8 +130,8 @@ format: setup ## put the code into house style
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CPP_FILES)
 
-bench: setup $(STAMPS)/dali ## measure penstock and its peers side by side
-	@$(BIN)/python -m benchmarks $(ARGS)
+bench: setup $(STAMPS)/peers ## measure penstock and its peers side by side
+	@$(BIN)/penstock bench $(ARGS)
 
 guard: setup ## count the instructions of the hot paths, and compare them with the last counts
 	@scripts/system_packages.sh guard

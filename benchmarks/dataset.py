@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from itertools import cycle, islice
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-PACKED = CHECKOUT / "build" / "benchmark.pen"
 IMAGE_SUFFIXES = {".jpeg", ".jpg"}
 
 
@@ -37,15 +35,6 @@ def default_folder(photos: str = "in1k") -> Path:
     from penstock.demo.sample_set import make_sample_set
 
     return Path(make_sample_set(CHECKOUT / "build" / "sample_set"))
-
-
-def write_packed(paths: Sequence[str], labels: Sequence[int]) -> None:
-    """Pack the photos anew, since the packer may have changed since the last time."""
-    from penstock import pack
-
-    PACKED.unlink(missing_ok=True)
-    PACKED.parent.mkdir(exist_ok=True)
-    pack(list(paths), PACKED, labels=list(labels))
 
 
 def image_paths(folder: Path, count: int) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 A real S3 server on this machine (Ceph's gateway, by the tests' scripts) holds the same photos in
 the form of each library, behind a proxy that is late and narrow as a network is, and counts. Each
-library runs in a process and an environment of its own, made under build/store_peers; they take
+library runs in a process and an environment of its own, that of `penstock bench`; they take
 turns. Server, proxy and library share this machine's cores.
 
 An epoch is all photos once, shuffled, with the same transform: torchvision on Pillow for the peers.
@@ -28,10 +28,10 @@ from typing import Any
 
 from benchmarks.dataset import CHECKOUT, default_folder, image_paths
 from benchmarks.environment import cpu_name, system_name
+from benchmarks.peer_venvs import PINS, CannotInstallError, python_of
 from benchmarks.table import aligned
 
 RESULT = CHECKOUT / "benchmarks" / "results" / "object_store_peers.md"
-HOMES = CHECKOUT / "build" / "store_peers"
 BUCKET = "photos"
 SHARD_BYTES = 32_000_000
 STALL_S = 30.0
@@ -44,49 +44,22 @@ class Peer:
     name: str
     module: str  # in benchmarks.store_peers
     form: str  # the folder of the bucket that holds its data
-    requirements: str | None = None  # of its environment; None is this one
-
-    @property
-    def home(self) -> Path:
-        """The folder of its environment."""
-        return HOMES / self.module.removesuffix("_peer")
+    venv: str | None = None  # None is this environment
 
     @property
     def python(self) -> str:
-        """The interpreter of its environment."""
-        return sys.executable if self.requirements is None else str(self.home / "bin" / "python")
+        """The interpreter of its environment, which is made if it is not there."""
+        return sys.executable if self.venv is None else python_of(self.venv, print)
 
 
 PEERS = (
     Peer("penstock, windows", "penstock_peer", "penstock"),
     Peer("penstock, cache", "penstock_peer", "penstock"),
     Peer("penstock, single records", "penstock_peer", "penstock"),
-    Peer("MosaicML Streaming", "streaming_peer", "mds", "store-streaming.txt"),
-    Peer("LitData", "litdata_peer", "litdata", "store-litdata.txt"),
-    Peer("WebDataset", "webdataset_peer", "tar", "store-webdataset.txt"),
+    Peer("MosaicML Streaming", "streaming_peer", "mds", "streaming"),
+    Peer("LitData", "litdata_peer", "litdata", "litdata"),
+    Peer("WebDataset", "webdataset_peer", "tar", "webdataset"),
 )
-
-
-def install(peer: Peer) -> str | None:
-    """Make a peer's environment unless it is there; returns why not, or None."""
-    if peer.requirements is None or (peer.home / "ready").exists():
-        return None
-    packages = CHECKOUT / "requirements"
-    steps = [
-        [sys.executable, "-m", "venv", str(peer.home)],
-        [peer.python, "-m", "pip", "install", "-q", "-r", str(packages / "torch.txt")],
-        [peer.python, "-m", "pip", "install", "-q", "-r", str(packages / peer.requirements)],
-        # Without what it asks for, which is another build of torch.
-        [peer.python, "-m", "pip", "install", "-q", "--no-deps", "torchvision==0.28.*"],
-    ]
-    for words in steps:
-        print("installing:", " ".join(words), flush=True)
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
-        if done.returncode:
-            lines = [line for line in done.stderr.splitlines() if "ERROR" in line]
-            return (lines or done.stderr.splitlines() or ["no reason given"])[-1]
-    (peer.home / "ready").write_text("")
-    return None
 
 
 class Proxy:
@@ -288,7 +261,7 @@ def report(
     versions = [
         f"{line}"
         for name in ("streaming", "litdata", "webdataset")
-        for line in (CHECKOUT / "requirements" / f"store-{name}.txt").read_text().splitlines()
+        for line in (PINS / "peers" / f"{name}.txt").read_text().splitlines()
         if line.startswith(("mosaicml", "litdata", "webdataset"))
     ]
     lines = [
@@ -371,9 +344,10 @@ def main() -> None:
     wanted = [peer for peer in PEERS if args.peers is None or peer.name in args.peers.split(";")]
     refused: dict[str, str] = {}
     for peer in wanted:
-        why = install(peer)
-        if why is not None:
-            refused[peer.name] = why
+        try:
+            print(peer.name, "runs with", peer.python, flush=True)
+        except CannotInstallError as error:
+            refused[peer.name] = str(error)
     wanted = [peer for peer in wanted if peer.name not in refused]
     files = list(image_paths(args.data or default_folder(), args.photos * args.copies))
     found: dict[str, list[list[Any]]] = {peer.name: [] for peer in wanted}

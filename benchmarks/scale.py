@@ -34,6 +34,7 @@ from typing import Any
 import numpy as np
 
 import penstock as ps
+from benchmarks.cold import drop_from_memory
 from benchmarks.dataset import CHECKOUT, default_folder, image_paths
 from benchmarks.environment import cpu_name, system_name
 from benchmarks.object_store import served
@@ -237,11 +238,27 @@ def in_process(data: str, kind: str, small: Path) -> dict[str, Any]:
     return found
 
 
-def drop_from_memory(path: Path) -> None:
-    """Ask the system to forget a file's pages."""
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+def small_file(data: Path | None, folder: Path) -> Path:
+    """Pack some photos, which all other files repeat."""
+    small = folder / "small.pen"
+    paths = sorted({*image_paths(data or default_folder(), PHOTOS)})
+    ps.pack(paths, small, labels=list(range(len(paths))), progress=False)
+    return small
+
+
+def local_figures(powers: Iterable[int], data: Path | None) -> list[dict[str, Any]]:
+    """Return what local files with so many powers of ten of samples take, by global shuffling."""
+    rows = []
+    with tempfile.TemporaryDirectory() as name:
+        small = small_file(data, Path(name))
+        file, path = PackFile(small), Path(name) / "large.pen"
+        for power in powers:
+            index = LargeIndex(file, path, 10**power, complete=False)
+            index.fill(looked_at(path, index.samples))
+            drop_from_memory([path])
+            rows.append({**in_process(str(path), "global", small), "photos": len(file)})
+            path.unlink()
+    return rows
 
 
 def measure_orders() -> list[tuple[str, ...]]:
@@ -402,9 +419,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=args.folder) as name:
         folder = Path(name) / "served"
         folder.mkdir()
-        small = Path(name) / "small.pen"
-        paths = sorted({*image_paths(args.data or default_folder(), PHOTOS)})
-        ps.pack(paths, small, labels=list(range(len(paths))), progress=False)
+        small = small_file(args.data, Path(name))
         file = PackFile(small)
         path = folder / "large.pen"
         with served(folder) as port:
@@ -416,7 +431,7 @@ def main() -> None:
                     if where == "local":
                         index.fill(looked_at(path, index.samples))
                     for kind in ("global", "window"):
-                        drop_from_memory(path)
+                        drop_from_memory([path])
                         data = (
                             str(path)
                             if where == "local"

@@ -2,75 +2,133 @@
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from statistics import median
+from typing import Any
 
-from benchmarks.environment import cpu_name, system_name
-from benchmarks.peers import REFERENCES
-from benchmarks.runner import Measured, Outcome
+from benchmarks.answer import Answer
+from benchmarks.peers import LOAD, REFERENCES
+from benchmarks.runner import Measured
 from benchmarks.summary import Spread, find, ratio_in_each_round, share_lost
 
 SPEED_HEADINGS = ("peer", "cores", "images/s", "x torchvision", "x one core")
+PIXEL_HEADINGS = ("KB an image", "off by at most", "in the mean")
 COST_HEADINGS = ("peer", "cores", "RSS MB", "PSS MB", "of its own MB", "first batch s")
 LAYER_HEADINGS = ("peer", "cores", "layers", "images/s", "x torchvision", "lost, %")
+WORK_HEADINGS = ("format", "work", "cores", "images/s", "peak RSS MB")
+SCALE_HEADINGS = ("samples", "Loader s", "first batch s", "of its own MB", "mapped MB", "resumed s")
+MOST_LEFT_IN_MEMORY = 0.05  # of files that should have been dropped from it
 NOT_KNOWN = "-"
 
 
-def report(outcome: Outcome, question: str, setting: str) -> str:
+def report(answer: Answer) -> str:
     """Return question, machine, versions, speeds and costs as Markdown text.
 
     A cell such as 300 (290-310) holds the median, the least and the largest of the rounds.
     """
-    measured = outcome.measured
+    return "\n".join([answer.question + ".", "", *about(answer), "", *tables(answer), ""])
+
+
+def about(answer: Answer) -> list[str]:
+    """Return a list of what was measured with and how, and of who is missing."""
     versions: dict[str, str] = {}
-    for one in measured:
+    for one in answer.outcome.measured:
         versions.update(one.versions)
     named = ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
+    return [
+        f"- {answer.machine}",
+        *([f"- {named}"] if named else []),
+        f"- {answer.setting}",
+        f"- different photos: {answer.different_photos:,}",
+        *(f"- left out: {reason}" for reason in answer.outcome.left_out.values()),
+        *_notes(answer.outcome.measured),
+    ]
+
+
+def _notes(measured: Sequence[Measured]) -> Iterator[str]:
+    for reason in dict.fromkeys(one.pixel_note for one in measured if one.pixel_note):
+        yield f"- no pixels to compare: {reason}"
+    for one in measured:
+        if one.left_in_memory > MOST_LEFT_IN_MEMORY:
+            yield (
+                f"- {one.label}: up to {one.left_in_memory:.0%} of its files could not be dropped "
+                "from memory"
+            )
+
+
+def tables(answer: Answer) -> list[str]:
+    """Return the lines of the tables of a case."""
+    measured = answer.outcome.measured
+    if answer.scale:
+        return aligned([SCALE_HEADINGS, *(scale_row(row) for row in answer.scale)])
     if any(one.layers for one in measured):
-        tables = aligned([LAYER_HEADINGS, *(layer_row(one, measured) for one in measured)])
-    else:
-        tables = [
-            *aligned([SPEED_HEADINGS, *(speed_row(one, measured) for one in measured)]),
-            "",
-            *aligned([COST_HEADINGS, *(cost_row(one) for one in measured)]),
-        ]
-    return "\n".join(
-        [
-            question + ".",
-            "",
-            f"- {cpu_name()}; {system_name()}; Python {platform.python_version()}",
-            f"- {named}",
-            f"- {setting}",
-            *(f"- left out: {reason}" for reason in outcome.left_out.values()),
-            "",
-            *tables,
-            "",
-        ]
-    )
+        return aligned([LAYER_HEADINGS, *(layer_row(one, measured) for one in measured)])
+    if any(one.work != LOAD for one in measured):
+        return aligned([WORK_HEADINGS, *(work_row(one) for one in measured)])
+    return [
+        *aligned(
+            [
+                SPEED_HEADINGS + PIXEL_HEADINGS,
+                *(speed_row(one, measured) + pixel_row(one) for one in measured),
+            ]
+        ),
+        "",
+        *aligned([COST_HEADINGS, *(cost_row(one) for one in measured)]),
+    ]
 
 
 def speed_row(one: Measured, measured: Sequence[Measured]) -> tuple[str, ...]:
-    """Return a peer's speed, and its ratios to the reference and to itself on one core."""
-    rate = Spread.of(one.images_per_s)
+    """Return a peer's speed, and its ratios to the reference and to itself on one core.
+
+    Those on one core and on two do not take turns with each other, so that ratio is of medians.
+    """
+    on_one_core = find(measured, one.peer, 1) if one.cores > 1 else None
     return (
         one.label,
         str(one.cores),
-        f"{rate.median:,.0f} ({rate.least:,.0f}-{rate.largest:,.0f})",
+        _rate(one),
         _ratio(one, _reference(measured, one.cores)),
-        _ratio(one, find(measured, one.peer, 1) if one.cores > 1 else None),
+        f"{median(one.images_per_s) / median(on_one_core.images_per_s):.2f}"
+        if on_one_core
+        else NOT_KNOWN,
+    )
+
+
+def pixel_row(one: Measured) -> tuple[str, ...]:
+    """Return how large its images are on the disk, and how far off its pixels are."""
+    size = NOT_KNOWN if one.bytes_per_image is None else f"{one.bytes_per_image / 1e3:,.1f}"
+    if one.pixel_error is None:
+        return (size, NOT_KNOWN, NOT_KNOWN)
+    largest, mean = one.pixel_error
+    return (size, str(largest), f"{mean:.2f}" if mean else "0")
+
+
+def work_row(one: Measured) -> tuple[str, ...]:
+    """Return the speed of another work than loading."""
+    return (one.label, one.work, str(one.cores), _rate(one), _megabytes(one.peak.rss_bytes))
+
+
+def scale_row(row: dict[str, Any]) -> tuple[str, ...]:
+    """Return what a data set of one size takes."""
+    return (
+        f"{row['samples']:,}",
+        f"{row['open_s']:.3f}",
+        f"{row['first_batch_s']:.2f}",
+        f"{row['own_mb']:,.0f}",
+        f"{row['mapped_mb']:,.0f}",
+        f"{row['resume_s']:.2f}",
     )
 
 
 def layer_row(one: Measured, measured: Sequence[Measured]) -> tuple[str, ...]:
     """Return a peer's speed with some layers: absolute, against the reference, against none."""
-    rate = Spread.of(one.images_per_s)
     without = find(measured, one.peer, one.cores) if one.layers else None
     lost = share_lost(one, without) if without else None
     return (
         one.label,
         str(one.cores),
         str(one.layers),
-        f"{rate.median:,.0f} ({rate.least:,.0f}-{rate.largest:,.0f})",
+        _rate(one),
         _ratio(one, _reference(measured, one.cores, one.layers)),
         f"{lost.median:.1%} ({lost.least:.1%}-{lost.largest:.1%})".replace("%", "")
         if lost
@@ -108,6 +166,11 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 def _reference(measured: Sequence[Measured], cores: int, layers: int = 0) -> Measured | None:
     found = (find(measured, peer, cores, layers) for peer in REFERENCES)
     return next((one for one in found if one is not None), None)
+
+
+def _rate(one: Measured) -> str:
+    rate = Spread.of(one.images_per_s)
+    return f"{rate.median:,.0f} ({rate.least:,.0f}-{rate.largest:,.0f})"
 
 
 def _ratio(one: Measured, other: Measured | None) -> str:

@@ -6,18 +6,24 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from benchmarks.case import Case
+from benchmarks.case import CENTRE, UINT8, Case
 from benchmarks.cases.kind import CaseKind
+
+STEPS = "decode, RandomResizedCrop(224), RandomHorizontalFlip"
+ALL_PEERS = (
+    *("penstock_packed", "penstock_folder"),
+    *("torchvision_pillow", "torchvision_pillow_simd", "torchvision_io", "torchcodec"),
+    *("opencv", "simplejpeg", "albumentations", "spdl", "dali", "tf_data"),
+    *("grain", "webdataset", "streaming", "litdata"),
+    *("ffcv_jpg_500", "ffcv_raw_500", "ffcv_raw_400"),
+)
 
 
 def make_case(paths: tuple[str, ...]) -> Case:
     """Return the case for these files; labels are made up, since nobody looks at them."""
     return Case(
         name=KIND.name,
-        question=(
-            "Images per second: decode, RandomResizedCrop(224), RandomHorizontalFlip, Normalize, "
-            "to float32 CHW in batches of 64"
-        ),
+        question=f"Images per second: {STEPS}, Normalize, to float32 CHW in batches of 64",
         paths=paths,
         labels=tuple(index % 1_000 for index in range(len(paths))),
         crop_px=224,
@@ -34,14 +40,56 @@ def vary(name: str, question: str, **changes: Any) -> Callable[[tuple[str, ...]]
 
 KIND = CaseKind(
     name="classify_224",
+    title="Training a classifier, float32",
     make=make_case,
     photos="in1k",
     images=1_024,
-    peers=(
-        "penstock_packed",
-        "penstock_packed_avx2",
-        "penstock_folder",
-        "torchvision_pillow",
-        "opencv",
+    peers=(ALL_PEERS[0], "penstock_packed_avx2", *ALL_PEERS[1:]),
+)
+UINT8_KIND = replace(
+    KIND,
+    name="classify_224_uint8",
+    title="Training a classifier, uint8",
+    make=vary(
+        "classify_224_uint8",
+        f"Images per second: {STEPS}, to uint8 CHW in batches of 64, to be normalised elsewhere",
+        output=UINT8,
     ),
+    images=512,
+    peers=ALL_PEERS,
+    rounds=3,
+)
+VALIDATE_KIND = replace(
+    KIND,
+    name="validate_224",
+    title="Validation",
+    make=vary(
+        "validate_224",
+        "Images per second: decode, Resize(256), CenterCrop(224), Normalize, "
+        "to float32 CHW in batches of 64",
+        crop=CENTRE,
+    ),
+    images=512,
+    peers=ALL_PEERS,
+    cores=(1,),
+    rounds=3,
+)
+COLD_KIND = replace(
+    KIND,
+    name="cold_224",
+    title="Cold files",
+    make=vary(
+        "cold_224",
+        f"Images per second from files that are not in memory: {STEPS}, Normalize, "
+        "to float32 CHW in batches of 64",
+        cold=True,
+    ),
+    images=256,
+    # Without DALI, which has read so many files ahead when a pass begins.
+    peers=(
+        *("penstock_packed", "penstock_folder", "torchvision_pillow"),
+        *("webdataset", "streaming", "litdata", "ffcv_raw_500"),
+    ),
+    cores=(1,),
+    compares_pixels=False,
 )

@@ -43,10 +43,12 @@ def make_plain_case(paths: tuple[str, ...]) -> Case:
 
 KIND = CaseKind(
     name="coco_boxes",
+    title="Boxes, with a random crop",
     make=make_case,
     photos="detect/coco128/images",
     images=640,
     peers=("penstock_coco", "penstock_coco_masks", "torchvision_coco", "torchvision_coco_masks"),
     cores=(2,),
+    compares_pixels=False,
 )
-PLAIN_KIND = replace(KIND, name="coco_resize", make=make_plain_case)
+PLAIN_KIND = replace(KIND, name="coco_resize", title="Boxes, resized only", make=make_plain_case)

@@ -7,20 +7,18 @@ from benchmarks.cases.kind import CaseKind
 
 KIND = CaseKind(
     name="large_photos",
+    title="Large photos",
     make=classify_224.vary(
         "large_photos",
-        "Images per second from large photos: decode, RandomResizedCrop(224), "
+        "Images per second from photos of 3 to 18 megapixels: decode, RandomResizedCrop(224), "
         "RandomHorizontalFlip, Normalize, to float32 CHW in batches of 8",
         batch_size=8,
     ),
     photos="large",
     images=24,
     peers=(
-        "penstock_packed",
-        "penstock_packed_fast",
-        "penstock_folder",
-        "penstock_folder_fast",
-        "torchvision_pillow",
-        "opencv",
+        *("penstock_packed", "penstock_packed_fast", "penstock_folder", "penstock_folder_fast"),
+        *("torchvision_pillow", "torchvision_pillow_simd", "torchvision_io", "opencv", "dali"),
+        *("tf_data", "ffcv_raw_500"),
     ),
 )

@@ -15,7 +15,7 @@ from nvidia.dali.auto_aug.rand_augment import rand_augment
 from nvidia.dali.plugin.base_iterator import LastBatchPolicy
 from nvidia.dali.plugin.pytorch import DALIClassificationIterator
 
-from benchmarks.case import Case
+from benchmarks.case import CENTRE, PADDED, UINT8, Case, refuse_unless
 
 label = "DALI, CPU"
 
@@ -54,6 +54,7 @@ class Batches:
 
 def batches(case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
     """Return a pipeline with a thread for each core."""
+    refuse_unless(case.crop != PADDED, "DALI", "reader of tiny images in memory")
     torch.set_num_threads(1)
     return Batches(case, cores)
 
@@ -63,25 +64,33 @@ def _pipeline(case: Case) -> tuple[Any, Any]:
     files, labels = fn.readers.file(
         files=list(case.paths), labels=list(case.labels), random_shuffle=True, name=READER
     )
-    images = fn.decoders.image_random_crop(
-        files,
-        output_type=types.RGB,
-        random_area=AREA_RANGE,
-        random_aspect_ratio=RATIO_RANGE,
-        num_attempts=10,
-    )
-    images = fn.resize(images, size=(case.crop_px, case.crop_px), interp_type=types.INTERP_LINEAR)
-    mirror = fn.random.coin_flip(probability=0.5)
+    size = (case.crop_px, case.crop_px)
+    mirror: Any = False
+    if case.crop == CENTRE:
+        images = fn.decoders.image(files, output_type=types.RGB)
+        images = fn.resize(images, resize_shorter=case.resize_px, interp_type=types.INTERP_LINEAR)
+    else:
+        images = fn.decoders.image_random_crop(
+            files,
+            output_type=types.RGB,
+            random_area=AREA_RANGE,
+            random_aspect_ratio=RATIO_RANGE,
+            num_attempts=10,
+        )
+        images = fn.resize(images, size=size, interp_type=types.INTERP_LINEAR)
+        mirror = fn.random.coin_flip(probability=0.5)
     if case.augment_layers:
         images = fn.flip(images, horizontal=mirror)
         images = rand_augment(images, n=case.augment_layers, m=case.augment_magnitude, fill_value=0)
         mirror = False
+    as_pixels = case.output == UINT8
     images = fn.crop_mirror_normalize(
         images,
-        dtype=types.FLOAT,
+        dtype=types.UINT8 if as_pixels else types.FLOAT,
         output_layout="CHW",
-        mean=[255 * mean for mean in case.mean],
-        std=[255 * std for std in case.std],
+        crop=size,
+        mean=[0.0] * 3 if as_pixels else [255 * mean for mean in case.mean],
+        std=[1.0] * 3 if as_pixels else [255 * std for std in case.std],
         mirror=mirror,
     )
     return images, labels

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -10,22 +10,22 @@ from torch.utils.data import DataLoader, Dataset
 
 from benchmarks.case import Case
 
-Prepare = Callable[[str], torch.Tensor]
+Prepare = Callable[[Any], torch.Tensor]
 
 
-class PathDataset(Dataset[tuple[torch.Tensor, int]]):
-    """Image files and labels; `prepare` does everything from the path to the tensor."""
+class Samples(Dataset[tuple[torch.Tensor, int]]):
+    """Images with labels; `prepare` does everything from a path, or an array, to the tensor."""
 
-    def __init__(self, case: Case, prepare: Prepare) -> None:
-        self.paths = case.paths
-        self.labels = case.labels
+    def __init__(self, images: Sequence[Any], labels: Sequence[int], prepare: Prepare) -> None:
+        self.images = images
+        self.labels = labels
         self.prepare = prepare
 
     def __len__(self) -> int:
-        return len(self.paths)
+        return len(self.labels)
 
     def __getitem__(self, index: int) -> tuple[torch.Tensor, int]:
-        return self.prepare(self.paths[index]), self.labels[index]
+        return self.prepare(self.images[index]), self.labels[index]
 
 
 def make_data_loader(
@@ -38,10 +38,20 @@ def make_data_loader(
     torch.set_num_threads(1)
     torch.manual_seed(case.seed)
     return DataLoader(
-        PathDataset(case, prepare),
+        Samples(images_of(case), case.labels, prepare),
         batch_size=case.batch_size,
         shuffle=True,
         num_workers=cores,
         persistent_workers=True,
         worker_init_fn=on_worker_start,
     )
+
+
+def images_of(case: Case) -> Sequence[Any]:
+    """Return the paths; or where tiny images are kept in memory, arrays of height, width, 3."""
+    if not case.arrays:
+        return case.paths
+    import numpy as np
+
+    arrays: Sequence[Any] = np.load(case.arrays)[: len(case.paths)]
+    return arrays

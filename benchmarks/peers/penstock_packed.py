@@ -6,14 +6,20 @@ from collections.abc import Iterable
 from typing import Any
 
 from benchmarks.case import Case
-from benchmarks.dataset import PACKED
-from benchmarks.peers.penstock_pipeline import loader_on, versions
+from benchmarks.peers.penstock_pipeline import (
+    loader_on,
+    packed_of,
+    unpack,
+    verify,
+    versions,
+    write,
+)
 
-__all__ = ["batches", "label", "versions"]
+__all__ = ["batches", "label", "unpack", "verify", "versions", "write"]
 
 label = "penstock, .pen"
 
 
 def batches(case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
     """Return a loader on the packed file."""
-    return loader_on(PACKED, case, cores)
+    return loader_on(packed_of(case), case, cores)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from benchmarks.peers.penstock_packed import batches, versions
+from benchmarks.peers.penstock_packed import batches, versions, write
 
-__all__ = ["batches", "label", "versions"]
+__all__ = ["batches", "label", "versions", "write"]
 
 label = "penstock, .pen, AVX2 only"

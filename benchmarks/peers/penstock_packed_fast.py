@@ -6,14 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from benchmarks.case import Case
-from benchmarks.dataset import PACKED
-from benchmarks.peers.penstock_pipeline import loader_on, versions
+from benchmarks.peers.penstock_pipeline import loader_on, packed_of, versions, write
 
-__all__ = ["batches", "label", "versions"]
+__all__ = ["batches", "label", "versions", "write"]
 
 label = 'penstock, .pen, fidelity="fast"'
 
 
 def batches(case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
     """Return a loader on the packed file."""
-    return loader_on(PACKED, case, cores, fidelity="fast")
+    return loader_on(packed_of(case), case, cores, fidelity="fast")

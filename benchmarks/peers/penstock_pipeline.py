@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import PIL
 import torch
 
 import penstock
-from benchmarks.case import Case
+from benchmarks.case import CENTRE, RANDOM, UINT8, Case
 from penstock import transforms as T
+
+PACKED = "photos.pen"
 
 
 def versions() -> dict[str, str]:
     """Return the versions of the libraries that do the work."""
     return {"penstock": penstock.__version__, "Pillow": PIL.__version__, "torch": torch.__version__}
-
-
-def augmentations(case: Case) -> list[T.RandAugment]:
-    """Return the layers asked for, as one transform, or nothing."""
-    if not case.augment_layers:
-        return []
-    return [T.RandAugment(case.augment_layers, case.augment_magnitude)]
 
 
 def loader_on(data: Any, case: Case, cores: int, **options: Any) -> Iterable[tuple[Any, Any]]:
@@ -33,10 +29,10 @@ def loader_on(data: Any, case: Case, cores: int, **options: Any) -> Iterable[tup
         batch_size=case.batch_size,
         transform=T.Compose(
             [
-                T.RandomResizedCrop(case.crop_px),
-                T.RandomHorizontalFlip(),
-                *augmentations(case),
-                T.Normalize(case.mean, case.std),
+                *_crop(case),
+                *([T.RandomHorizontalFlip()] if case.flips else []),
+                *_augmentations(case),
+                *([] if case.output == UINT8 else [T.Normalize(case.mean, case.std)]),
             ]
         ),
         shuffle=True,
@@ -45,3 +41,45 @@ def loader_on(data: Any, case: Case, cores: int, **options: Any) -> Iterable[tup
         output="torch",
         **options,
     )
+
+
+def _crop(case: Case) -> list[Any]:
+    if case.crop == RANDOM:
+        return [T.RandomResizedCrop(case.crop_px)]
+    if case.crop == CENTRE:
+        return [T.Resize(case.resize_px), T.CenterCrop(case.crop_px)]
+    return [T.RandomCrop(case.crop_px, padding=case.pad_px)]
+
+
+def _augmentations(case: Case) -> list[T.RandAugment]:
+    if not case.augment_layers:
+        return []
+    return [T.RandAugment(case.augment_layers, case.augment_magnitude)]
+
+
+def packed_of(case: Case) -> Path:
+    """Return the packed file that `write` made for this case."""
+    return Path(case.written) / PACKED
+
+
+def write(case: Case, folder: Path, cores: int) -> None:
+    """Pack the images, without loss."""
+    penstock.pack(
+        list(case.paths),
+        folder / PACKED,
+        labels=list(case.labels),
+        threads=cores,
+        progress=False,
+    )
+
+
+def unpack(case: Case, target: Path, cores: int) -> None:
+    """Write the files again, byte for byte as they were."""
+    penstock.unpack(packed_of(case), target / "files", threads=cores, progress=False)
+
+
+def verify(case: Case, _target: Path, cores: int) -> None:
+    """Decode every image, and rebuild every file to compare it."""
+    found = penstock.verify(packed_of(case), deep=True, threads=cores, progress=False)
+    if not found.intact:
+        raise ValueError(f"a file that was just packed has problems: {found}")

@@ -12,9 +12,11 @@ from benchmarks.peers.cuda_stand_in import load_stand_in
 from benchmarks.peers.data_loader import make_data_loader
 
 if torch.version.cuda is None:
-    load_stand_in()  # before torchvision, which looks for its extension when it is imported
+    load_stand_in(
+        "torchvision", "image.so"
+    )  # before torchvision, which looks for its extension when it is imported
 
-from benchmarks.peers.torchvision_v2 import augmentations, torchvision, v2
+from benchmarks.peers.torchvision_v2 import torchvision, transform_of
 
 label = "torchvision.io, DataLoader"
 
@@ -26,15 +28,7 @@ def versions() -> dict[str, str]:
 
 def batches(case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
     """Return a DataLoader with a worker for each core."""
-    transform = v2.Compose(
-        [
-            v2.RandomResizedCrop(case.crop_px, antialias=True),
-            v2.RandomHorizontalFlip(),
-            *augmentations(case),
-            v2.ToDtype(torch.float32, scale=True),
-            v2.Normalize(case.mean, case.std),
-        ]
-    )
+    transform = transform_of(case, from_tensors=True)
     io = torchvision.io
 
     def prepare(path: str) -> torch.Tensor:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import io
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import PIL
@@ -11,7 +12,7 @@ import torch
 
 from benchmarks.case import Case
 from benchmarks.peers.data_loader import make_data_loader
-from benchmarks.peers.torchvision_v2 import augmentations, torchvision, v2
+from benchmarks.peers.torchvision_v2 import torchvision, transform_of
 
 label = "torchvision + Pillow, DataLoader"
 
@@ -27,16 +28,7 @@ def versions() -> dict[str, str]:
 
 def batches(case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
     """Return a DataLoader with a worker for each core."""
-    transform = v2.Compose(
-        [
-            v2.RandomResizedCrop(case.crop_px),
-            v2.RandomHorizontalFlip(),
-            *augmentations(case),
-            v2.PILToTensor(),
-            v2.ToDtype(torch.float32, scale=True),
-            v2.Normalize(case.mean, case.std),
-        ]
-    )
+    transform = transform_of(case)
 
     def prepare(path: str) -> torch.Tensor:
         with open(path, "rb") as file:
@@ -44,4 +36,19 @@ def batches(case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
         tensor: torch.Tensor = transform(image)
         return tensor
 
-    return make_data_loader(case, cores, prepare)
+    def prepare_array(pixels: Any) -> torch.Tensor:
+        tensor: torch.Tensor = transform(PIL.Image.fromarray(pixels))
+        return tensor
+
+    return make_data_loader(case, cores, prepare_array if case.arrays else prepare)
+
+
+def from_bytes(case: Case) -> Callable[[bytes], torch.Tensor]:
+    """Return the same pipeline for what other libraries keep: the bytes of image files."""
+    transform = transform_of(case)
+
+    def prepare(content: bytes) -> torch.Tensor:
+        tensor: torch.Tensor = transform(PIL.Image.open(io.BytesIO(content)).convert("RGB"))
+        return tensor
+
+    return prepare

@@ -5,6 +5,7 @@ import PIL.Image
 import pytest
 
 from benchmarks.__main__ import main, parse
+from benchmarks.cases import tiny_32
 from benchmarks.dataset import image_paths
 
 
@@ -32,6 +33,7 @@ def test_folder_without_images_is_refused(tmp_path):
     ("arguments", "complaint"),
     [
         (["--peers", "nobody"], "nobody"),
+        (["--case", "classify_224,nothing"], "nothing"),
         (["--cores", "0"], "available"),
         (["--cores", "one"], "numbers"),
         (["--layers", "-1"], "negative"),
@@ -53,7 +55,7 @@ def measured(pictures, torchvision, tmp_path):
     def run(case, peers, *arguments):
         figures = tmp_path / "figures.json"
         options = [f"--case={case}", f"--peers={peers}", f"--data={pictures}", f"--json={figures}"]
-        options += ["--seconds=0"]  # one pass is enough
+        options += ["--seconds=0", "--here"]  # one pass is enough
         assert main([*options, *arguments]) == 0
         (found,) = json.loads(figures.read_text())["cases"]
         return found["outcome"]["measured"]
@@ -61,20 +63,23 @@ def measured(pictures, torchvision, tmp_path):
     return run
 
 
-@pytest.mark.parametrize("peer", ["torchvision_pillow", "penstock_folder"])
-def test_a_peer_is_measured_in_its_own_process(peer, measured, capsys):
-    (found,) = measured("classify_224", peer, "--cores=1", "--images=6", "--rounds=2")
+@pytest.mark.parametrize("peer", ["torchvision_pillow", "penstock_folder", "penstock_packed"])
+@pytest.mark.parametrize("case", ["classify_224", "classify_224_uint8", "validate_224"])
+def test_a_peer_is_measured_in_its_own_process(case, peer, measured, capsys):
+    (found,) = measured(case, peer, "--cores=1", "--images=6", "--rounds=2")
 
     assert found["peer"] == peer
     assert len(found["images_per_s"]) == 2
     assert np.all(np.array(found["images_per_s"]) > 0)
     assert found["label"] in capsys.readouterr().out
+    assert found["pixel_error"] == [0, 0.0]
 
 
 def test_a_peer_that_fails_is_named(tmp_path, torchvision, capsys):
     (tmp_path / "broken.jpg").write_bytes(b"no image")
 
-    status = main(["--peers=torchvision_pillow", f"--data={tmp_path}", "--cores=1", "--quick"])
+    peers = "--peers=torchvision_pillow"
+    status = main(["--case=classify_224", peers, f"--data={tmp_path}", "--quick", "--here"])
 
     assert status == 2
     assert "torchvision_pillow" in capsys.readouterr().err
@@ -99,6 +104,40 @@ def test_boxes_are_made_up_where_there_are_none(measured):
     assert [one["peer"] for one in found] == peers
 
 
+@pytest.mark.parametrize("peer", ["torchvision_pillow", "penstock_packed"])
+def test_tiny_images_are_made_of_photos(peer, measured, tmp_path, monkeypatch):
+    monkeypatch.setattr(tiny_32, "FOLDER", tmp_path / "tiny")
+
+    (found,) = measured("tiny_32", peer, "--images=30", "--rounds=1")
+
+    assert len(found["images_per_s"]) == 1
+    (arrays,) = (tmp_path / "tiny").rglob("*.npy")
+    images = np.load(arrays)
+    assert images.shape == (30, 32, 32, 3)
+    assert len(np.unique(images, axis=0)) > 20
+    np.testing.assert_array_equal(
+        np.asarray(PIL.Image.open(arrays.parent / "000007.png")), images[7]
+    )
+
+
+def test_packing_unpacking_and_verifying_are_measured(measured):
+    found = measured("packing", "penstock_packed", "--images=2", "--rounds=1")
+
+    assert [one["work"] for one in found] == ["write", "unpack", "verify"]
+
+
+def test_a_case_that_fails_does_not_stop_the_others(pictures, capsys):
+    arguments = ["--case=cold_224,classify_224", "--peers=penstock_folder", "--images=2"]
+    broken = pictures / "three.jpg"
+    broken.write_bytes(b"no image")
+
+    assert main([*arguments, f"--data={pictures}", "--quick", "--here"]) == 2
+
+    said = capsys.readouterr().err
+    assert "cold_224: no peer could be measured" in said
+    assert "classify_224: no peer could be measured" in said
+
+
 def test_a_peer_without_its_library_is_left_out(pictures, monkeypatch, capsys):
     hidden = pictures / "hidden" / "nvidia"
     hidden.mkdir(parents=True)
@@ -106,7 +145,7 @@ def test_a_peer_without_its_library_is_left_out(pictures, monkeypatch, capsys):
     monkeypatch.setenv("PYTHONPATH", str(hidden.parent))
 
     arguments = ["--case=randaugment", "--peers=dali", f"--data={pictures}", "--images=4"]
-    status = main([*arguments, "--layers=0", "--quick"])
+    status = main([*arguments, "--layers=0", "--quick", "--here"])
 
     assert status == 2
     assert "left out: dali" in capsys.readouterr().err

@@ -1,10 +1,13 @@
+from dataclasses import replace
+
 import pytest
 
+from benchmarks.answer import Answer
 from benchmarks.memory import Memory
 from benchmarks.picture import draw_layers
 from benchmarks.runner import Measured, Outcome
 from benchmarks.summary import Spread, find, ratio_in_each_round, share_lost
-from benchmarks.table import aligned, cost_row, layer_row, report, speed_row
+from benchmarks.table import aligned, cost_row, layer_row, pixel_row, report, speed_row
 
 
 def measured(peer, cores, rates, layers=0):
@@ -18,6 +21,19 @@ def measured(peer, cores, rates, layers=0):
         first_batch_s=0.25,
         images_per_s=rates,
         layers=layers,
+    )
+
+
+def answer(measured, left_out=None, **changes):
+    return Answer(
+        name="classify_224",
+        title="Training",
+        question="How fast",
+        setting="3 rounds",
+        different_photos=256,
+        machine="a machine",
+        outcome=Outcome(list(measured), left_out or {}),
+        **changes,
     )
 
 
@@ -57,7 +73,7 @@ def test_speed_row_compares_with_the_reference_and_with_one_core():
         "5.00 (4.00-6.00)",
         "-",
     )
-    assert speed_row(FAST_ON_TWO, ALL)[3:] == ("-", "2.00 (1.80-2.00)")
+    assert speed_row(FAST_ON_TWO, ALL)[3:] == ("-", "2.00")
 
 
 def test_cost_row_takes_the_libraries_off_its_own_memory():
@@ -79,11 +95,44 @@ def test_aligned_lines_have_one_width():
 
 
 def test_report_names_question_versions_and_setting():
-    text = report(Outcome(ALL, {}), "How fast", "3 rounds")
+    text = report(answer(ALL))
 
     assert text.startswith("How fast.")
     assert "thing 1.0" in text
     assert "3 rounds" in text
+    assert "different photos: 256" in text
+
+
+def test_pixels_stand_beside_the_speed():
+    exact = replace(FAST, pixel_error=(0, 0.0), bytes_per_image=110_000.0)
+    near = replace(FAST, pixel_error=(96, 1.876), bytes_per_image=1_234_567.0)
+
+    assert pixel_row(exact) == ("110.0", "0", "0")
+    assert pixel_row(near) == ("1,234.6", "96", "1.88")
+    assert pixel_row(FAST) == ("-", "-", "-")
+
+
+def test_report_says_what_was_not_dropped_from_memory_or_compared():
+    odd = replace(FAST, left_in_memory=0.4, pixel_note="it has no centre crop")
+
+    text = report(answer([REFERENCE, odd]))
+
+    assert "up to 40% of its files could not be dropped" in text
+    assert "- no pixels to compare: it has no centre crop" in text
+
+
+def test_report_of_other_works_names_them():
+    text = report(answer([replace(FAST, work="write"), replace(FAST, work="unpack")]))
+
+    assert [line.split("|")[2].strip() for line in text.splitlines()[-2:]] == ["write", "unpack"]
+
+
+def test_report_of_larger_and_larger_data_sets():
+    row = {"samples": 10**7, "open_s": 0.01, "first_batch_s": 0.5, "own_mb": 60.0}
+
+    text = report(answer([], scale=[{**row, "mapped_mb": 90.0, "resume_s": 0.1}]))
+
+    assert "10,000,000" in text
 
 
 def test_share_lost_is_taken_round_by_round():
@@ -106,7 +155,7 @@ def test_layer_row_compares_with_the_reference_of_as_many_layers():
 
 
 def test_report_of_layers_has_a_row_for_each_and_names_who_is_missing():
-    text = report(Outcome(LAYERED, {"dali": "dali: No module named 'nvidia'."}), "How", "3 rounds")
+    text = report(answer(LAYERED, {"dali": "dali: No module named 'nvidia'."}))
 
     assert text.count("| Penstock_Folder ") == 2
     assert "- left out: dali: No module named 'nvidia'." in text

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 from penstock._version import __version__
 from penstock.cli import (
     analyze,
+    bench,
     certify,
     demo,
     experiment,
@@ -42,7 +43,7 @@ VERBS = tuple(
     verb
     for module in (
         *(demo, analyze, run, profile, explain, plan, show, certify, pack, packed),
-        experiment,
+        *(experiment, bench),
     )
     for verb in module.VERBS
 )
