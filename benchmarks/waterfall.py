@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 
 import penstock
-from benchmarks.dataset import CHECKOUT, PACKED, default_folder, image_paths, write_packed
+from benchmarks.dataset import CHECKOUT, default_folder, image_paths
 from benchmarks.environment import cpu_name, system_name
 from benchmarks.instructions import PROGRAM
 from benchmarks.table import NOT_KNOWN, aligned
@@ -35,6 +35,7 @@ from penstock import transforms as T
 from penstock._core import active_isa
 
 RESULT = CHECKOUT / "benchmarks" / "results" / "waterfall.md"
+PACKED = CHECKOUT / "build" / "waterfall.pen"
 PICTURE = RESULT.with_suffix(".svg")
 SIDE = 224
 TASKS = Path("/proc/self/task")
@@ -264,7 +265,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folder = default_folder()
     paths = image_paths(folder, args.images)
     labels = [0] * len(paths)
-    write_packed(paths, labels)
+    PACKED.unlink(missing_ok=True)  # for the packer may have changed since the last time
+    PACKED.parent.mkdir(exist_ok=True)
+    penstock.pack(list(paths), PACKED, labels=labels)
     data: dict[str, tuple[str | list[str], list[int] | None]] = {
         "`.pen`": (str(PACKED), None),
         "folder": (list(paths), labels),
