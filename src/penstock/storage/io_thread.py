@@ -10,8 +10,10 @@ import asyncio
 import atexit
 import os
 import threading
-from collections.abc import Coroutine
+import time
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from contextvars import Context
 from typing import Any, TypeVar
 
 ResultT = TypeVar("ResultT")
@@ -20,11 +22,42 @@ _lock = threading.Lock()
 _running: dict[int, IoThread] = {}  # by process: a forked child has no thread yet
 
 
+class _Loop(asyncio.SelectorEventLoop):
+    """Knows whether threads of others are within it, as obstore's are when they bring a result.
+
+    Such a thread that waits for Python's lock while Python ends takes the process down with it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._counting = threading.Lock()
+        self._within = 0
+
+    def call_soon_threadsafe(
+        self, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> asyncio.Handle:
+        """Call a function on the loop's thread."""
+        with self._counting:
+            self._within += 1
+        try:
+            return super().call_soon_threadsafe(callback, *args, context=context)
+        finally:
+            with self._counting:
+                self._within -= 1
+
+    def await_others(self, seconds: float) -> None:
+        """Wait until nobody is within it."""
+        end = time.monotonic() + seconds
+        while self._within and time.monotonic() < end:
+            time.sleep(0.001)
+        time.sleep(0.001)  # who has just left it has a few steps to go
+
+
 class IoThread:
     """An event loop on a thread of its own."""
 
     def __init__(self) -> None:
-        self.loop = asyncio.new_event_loop()
+        self.loop = _Loop()
         self._thread = threading.Thread(target=self._run, name="penstock-storage", daemon=True)
         self._thread.start()
 
@@ -42,6 +75,7 @@ class IoThread:
         if self._thread.is_alive():
             self.loop.call_soon_threadsafe(self._cancel_all)
             self._thread.join(timeout=5)
+            self.loop.await_others(seconds=1)
 
     def _cancel_all(self) -> None:
         for task in asyncio.all_tasks(self.loop):
