@@ -33,7 +33,7 @@ class _Loop(asyncio.SelectorEventLoop):
         self._counting = threading.Lock()
         self._within = 0
 
-    def call_soon_threadsafe(
+    def call_soon_threadsafe(  # type: ignore[override]  # whose arguments depend on each other
         self, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> asyncio.Handle:
         """Call a function on the loop's thread."""
