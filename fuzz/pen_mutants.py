@@ -301,9 +301,10 @@ def _change_fact(rng: random.Random, pen: Pen) -> None:
     """A number of the index."""
     part = rng.choice([p for p in pen.parts if p.role == 0 and p.column.kind == "fixed"])
     width = row_bytes(part.column)
-    form = {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}[width]
+    form = {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}.get(width, "<I")  # of a table: one of its numbers
     total = sum(aligned(len(record)) for record in pen.records) + HEADER_BYTES
-    place = rng.randrange(max(1, part.count)) * width
+    step = struct.calcsize(form)
+    place = rng.randrange(max(step, part.count * width) // step) * step
     _write(part.first, place, form, _number(rng, total, *map(len, pen.records)))
 
 
