@@ -52,4 +52,4 @@ class Case:
 def refuse_unless(supported: bool, peer: str, what: str) -> None:
     """Stop a peer that is asked for something it has no words for: it is then left out."""
     if not supported:
-        raise NotImplementedError(f"{peer} has no {what}, or we have not set it up")
+        raise NotImplementedError(f"{peer} is not asked for {what} here")

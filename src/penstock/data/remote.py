@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import Enum
@@ -223,30 +222,25 @@ class RemotePackedSource(PackedSource):
 
     def prepare(self, indices: Ints) -> None:
         """Read samples together that somebody will ask for one by one."""
-        for file, places, _ in self._by_file(np.unique(indices)):
-            file.load_records(places)
+        for number, _, places in self.packed.by_file(np.unique(indices)):
+            self.remote_files[number].load_records(places)
 
     def load(self, indices: Ints, check: Check) -> Lent:
         """Return the records of these samples."""
         found = Lent(np.zeros(len(indices), np.int64))
-        for file, places, rows in self._by_file(indices):
+        for number, here, places in self.packed.by_file(indices):
+            file = self.remote_files[number]
             if self.reading is Reading.BLOCKS:
-                found.put(rows, file.load_from_blocks(places, check, keeps=self._keeps))
+                found.put(here, file.load_from_blocks(places, check, keeps=self._keeps))
             else:
-                found.put(rows, Lent.of(file.load_records(places, check)))
+                found.put(here, Lent.of(file.load_records(places, check)))
         return found
 
     def load_rows(self, indices: Ints, rows: Rows, check: Check) -> None:
         """Read what rows of these samples' images depend on into the memory of their records."""
-        for file, places, here in self._by_file(indices):
-            file.load_rows(places, rows.pick(here), check)
-
-    def _by_file(self, indices: Ints) -> Iterator[tuple[RemotePackFile, Ints, Ints]]:
-        """Yield each file with samples of these, their places there, and which they are."""
-        numbers, places = self.packed.locate_all(indices)
-        for number in np.unique(numbers).tolist():
-            rows = np.flatnonzero(numbers == number)
-            yield self.remote_files[number], places[rows], rows
+        every = np.arange(len(indices))
+        for number, here, places in self.packed.by_file(indices):
+            self.remote_files[number].load_rows(places, rows.pick(every[here]), check)
 
     def check_unchanged(self, indices: Ints) -> None:
         """Nothing to do: requests are for the objects that were opened."""

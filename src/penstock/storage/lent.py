@@ -27,7 +27,7 @@ class Lent:
         """Return arrays that have spare bytes behind them."""
         return cls(np.array([address_of(array) for array in arrays], np.int64), list(arrays))
 
-    def put(self, rows: npt.NDArray[np.intp], others: Lent) -> None:
+    def put(self, rows: npt.NDArray[np.bool_] | slice, others: Lent) -> None:
         """Have others in the place of these rows."""
         self.addresses[rows] = others.addresses
         self.memory += others.memory
