@@ -54,12 +54,33 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
   Collect part(whole_region);
   check(decode_libjpeg(part, bytes, header, region, scratch), part);
+  if (header.is_own_progressive) {
+    for (const Isa isa : supported_isas()) {
+      force_isa(isa);
+      Collect ours(whole_region);
+      check(decode_progressive(ours, bytes, header, region, scratch), ours);
+    }
+  }
   if (header.route != Route::baseline) return 0;
   check_reduced(bytes, header, region, scratch);
   for (const Isa isa : supported_isas()) {
     force_isa(isa);
     Collect ours(whole_region);
     check(decode_baseline(ours, bytes, header, region, scratch), ours);
+    RowStarts rows;
+    for (const Region& one : {Region{0, 0, header.height, 1}, region, region}) {
+      Collect again({0, 0, one.height, one.width});
+      const DecodeResult result =
+          decode_baseline(again, bytes, header, one, scratch, {}, false, &rows);
+      if (one == region) check(result, again);
+    }
+    // Those of another file must not lead outside.
+    for (RowStart& row : rows) {
+      row.source = row.source * 31 % (static_cast<uint32_t>(size) + 64);
+      row.bit = row.bit * 37 % (static_cast<uint32_t>(size) * 8 + 512);
+    }
+    Collect astray(whole_region);
+    (void)decode_baseline(astray, bytes, header, region, scratch, {}, false, &rows);
   }
   return 0;
 }

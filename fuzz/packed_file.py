@@ -58,10 +58,11 @@ def uses(rng: random.Random, path: Path, data: bytes, scratch: Path) -> list[Cal
         inspection.lines()
         json.dumps(inspection.to_dict())
 
-    deep, target = rng.random() < 0.5, scratch / rng.choice(["out", "out.tar"])
+    how = rng.choice([{}, {"deep": True}, {"originals": True}])
+    target = scratch / rng.choice(["out", "out.tar"])
     return [
         look,
-        lambda: verify(path, deep=deep, threads=1, progress=False),
+        lambda: verify(path, threads=1, progress=False, **how),
         lambda: unpack(path, target, threads=1, progress=False),
         lambda: rng.random() < 0.15 and make_contact_sheet(path, scratch / "sheet.png", images=2),
         lambda: load(path, rng, data),

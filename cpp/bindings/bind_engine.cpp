@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <variant>
@@ -33,8 +34,8 @@ using ViewRun = std::tuple<const Programs*, const BatchBuffer*, Longs, const For
 /// them.
 class EngineHandle {
  public:
-  EngineHandle(int workers, int readers)
-      : engine_(std::make_unique<Engine>(workers, readers)), owner_(::getpid()) {}
+  EngineHandle(int workers, int readers, size_t row_memory)
+      : engine_(std::make_unique<Engine>(workers, readers, row_memory)), owner_(::getpid()) {}
   ~EngineHandle() {
     if (::getpid() != owner_) {
       (void)engine_.release();
@@ -310,12 +311,20 @@ nb::ndarray<nb::numpy, int32_t> column(PartHandle& self, Value value) {
   return nb::ndarray<nb::numpy, int32_t>(data, 1, &count, owner);
 }
 
+/// Whether something holds for any sample: mostly nothing does, and one answer is less work for
+/// Python than a column.
+template <class Holds>
+bool any_sample(PartHandle& self, Holds holds) {
+  const std::vector<Sample>& samples = self.part().samples;
+  return std::any_of(samples.begin(), samples.end(), holds);
+}
+
 }  // namespace
 
 void penstock::bind_engine(nb::module_& m) {
   m.attr("ALONE") = kAlone;
   nb::class_<EngineHandle>(m, "Engine", "Threads that read files and fill batches.")
-      .def(nb::init<int, int>(), "workers"_a, "readers"_a)
+      .def(nb::init<int, int, size_t>(), "workers"_a, "readers"_a, "row_memory"_a = 0)
       .def("close", &EngineHandle::close,
            "End the threads, after what is under way. Parts can only be let go of afterwards.")
       .def_prop_ro("workers", [](EngineHandle& self) { return self.engine().workers(); })
@@ -418,6 +427,28 @@ void penstock::bind_engine(nb::module_& m) {
             return column(s, [](const Sample& i) { return i.result.message.empty() ? 0 : 1; });
           },
           kOwned)
+      .def_prop_ro(
+          "any_lacking",
+          [](PartHandle& s) {
+            return any_sample(s, [](const Sample& i) { return i.lacking != 0; });
+          },
+          "Whether `lacking` is set for a sample.")
+      .def_prop_ro(
+          "any_not_ours",
+          [](PartHandle& s) {
+            return any_sample(s, [](const Sample& i) {
+              return !i.problem.empty() || i.route() == Route::pillow;
+            });
+          },
+          "Whether a sample is unreadable, or has to be decoded by Pillow.")
+      .def_prop_ro(
+          "any_remark",
+          [](PartHandle& s) {
+            return any_sample(s, [](const Sample& i) {
+              return i.result.status != DecodeStatus::ok || !i.result.message.empty();
+            });
+          },
+          "Whether the last run of a sample did not go well, or has a message.")
       .def(
           "problem", [](PartHandle& s, int i) { return s.sample(i).problem; }, "sample"_a)
       .def(

@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -76,6 +78,21 @@ class MappedFile {
   const uint8_t* data() const { return static_cast<const uint8_t*>(data_); }
   size_t size() const { return size_; }
 
+  /// Asks the system to read the pages of these places, all of them before the first is there. A
+  /// hint: failures do not matter, and places outside the file are left out.
+  void will_need(std::vector<int64_t> places) const {
+    const auto page = static_cast<int64_t>(::sysconf(_SC_PAGESIZE));
+    for (int64_t& place : places) place /= page;
+    std::ranges::sort(places);
+    const auto repeated = std::ranges::unique(places);
+    places.erase(repeated.begin(), repeated.end());
+    for (const int64_t number : places) {
+      const int64_t begin = number * page;
+      if (begin < 0 || begin >= static_cast<int64_t>(size_)) continue;
+      ::madvise(static_cast<char*>(data_) + begin, static_cast<size_t>(page), MADV_WILLNEED);
+    }
+  }
+
   /// What became of the file of its path. One that is gone can still be read here as it was.
   FileState state() const {
     if (is_lost()) return FileState::changed;
@@ -129,6 +146,7 @@ nb::bytes file_states(const nb::list& files) {
 }
 
 using Bytes = nb::ndarray<nb::numpy, const uint8_t, nb::ndim<1>>;
+using Places = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 }  // namespace
 
@@ -145,6 +163,14 @@ void penstock::bind_mapped_file(nb::module_& m) {
           "descriptor"_a, "keep_open"_a = true, "spare_bytes"_a = 0, "path"_a = nb::bytes("", 0),
           "Map an open file; `spare_bytes` behind it can be read as well. Those with a path can "
           "be looked at by `file_states`.")
+      .def(
+          "will_need",
+          [](const MappedFile& file, const Places& places) {
+            std::vector<int64_t> wanted(places.data(), places.data() + places.size());
+            const nb::gil_scoped_release released;
+            file.will_need(std::move(wanted));
+          },
+          "places"_a, "Have the pages of these bytes read, without waiting for them; only a hint.")
       .def_prop_ro("descriptor", &MappedFile::descriptor, "-1 if it was not kept open.")
       .def_prop_ro("lost", &MappedFile::is_lost)
       .def_prop_ro(

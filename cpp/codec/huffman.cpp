@@ -145,6 +145,20 @@ void build_dc_table(DcTable& table, const HuffmanSpec& spec) {
   std::fill(next, std::end(table.entry), DcEntry{});
 }
 
+void build_symbol_table(SymbolTable& table, const HuffmanSpec& spec) {
+  build_long_codes(table.long_codes, spec);
+  SymbolTable::Entry* next = table.entry;
+  const uint8_t* symbol = spec.symbols;
+  for (int length = 1; length <= kAcLookupBits; ++length) {
+    for (int i = 0; i < spec.counts[length]; ++i) {
+      const int entries = 1 << (kAcLookupBits - length);
+      std::fill_n(next, entries, SymbolTable::Entry{static_cast<uint8_t>(length), *symbol++});
+      next += entries;
+    }
+  }
+  std::fill(next, std::end(table.entry), SymbolTable::Entry{});
+}
+
 void HuffmanTables::prepare(const JpegHeader& header) {
   for (int c = 0; c < header.components; ++c) {
     const int dc = header.component[c].dc_table;

@@ -62,9 +62,20 @@ struct DcTable {
   LongCodes long_codes;
 };
 
-/// Both require a spec that is_usable().
+/// What the next bits mean where a code is followed by something else than in a sequential file.
+struct SymbolTable {
+  struct Entry {
+    uint8_t bits;  // of the code; 0: a longer one, or none
+    uint8_t symbol;
+  };
+  Entry entry[1 << kAcLookupBits];
+  LongCodes long_codes;
+};
+
+/// All require a spec that is_usable().
 void build_ac_table(AcTable& table, const HuffmanSpec& spec);
 void build_dc_table(DcTable& table, const HuffmanSpec& spec);
+void build_symbol_table(SymbolTable& table, const HuffmanSpec& spec);
 
 /// The tables of one image, kept for the next one in case it uses the same codes.
 class HuffmanTables {

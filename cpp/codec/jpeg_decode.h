@@ -9,6 +9,7 @@
 #include "base/scratch.h"
 #include "codec/frame.h"
 #include "codec/jpeg_header.h"
+#include "codec/row_starts.h"
 
 namespace penstock {
 
@@ -32,9 +33,18 @@ using DecodeScratch = Scratch<DecodeState>;
 /// reduced image (see reduced_size). Sends `region` to `sink` (one channel
 /// for gray, else RGB); after `irregular` the sink may have received some bands and must be set up
 /// anew. With `luma_alone` it is one channel, the luminance as it lies in the file.
+/// `rows`, if given, are what an earlier call found out about the same bytes; it becomes longer if
+/// this one finds out more.
 DecodeResult decode_baseline(RowSink& sink, std::span<const uint8_t> bytes,
                              const JpegHeader& header, const Region& region, DecodeScratch& scratch,
-                             const Reduction& reduction = {}, bool luma_alone = false);
+                             const Reduction& reduction = {}, bool luma_alone = false,
+                             RowStarts* rows = nullptr);
+
+/// The same for progressive files. Requires header.is_own_progressive and a region inside the
+/// image. All of the file is read; after `irregular` the sink has received nothing.
+DecodeResult decode_progressive(RowSink& sink, std::span<const uint8_t> bytes,
+                                const JpegHeader& header, const Region& region,
+                                DecodeScratch& scratch, bool luma_alone = false);
 
 /// libjpeg-turbo, skipping what lies outside the region where that leaves its bytes unchanged.
 /// Requires Route::baseline or Route::libjpeg.

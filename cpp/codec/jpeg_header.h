@@ -38,6 +38,7 @@ struct JpegHeader {
   int width = 0;
   int components = 0;
   bool progressive = false;
+  bool is_own_progressive = false;  // with Route::libjpeg: decode_progressive may be tried first
   bool arithmetic = false;
   int precision = 8;
   int orientation = 1;       // EXIF, 1..8; informative, Pillow's decode does not apply it

@@ -42,15 +42,8 @@ const char* why_codes_unusable(const JpegHeader& header) {
   return nullptr;
 }
 
-/// Why our own decoder does not take this file, or nullptr.
-const char* why_not_baseline(const JpegHeader& header, const AppFacts& facts,
-                             const ScanFacts& scan) {
-  if (header.progressive) return "progressive";
-  if (header.arithmetic) return "arithmetic coding";
-  if (!scan.only_one) return "several scans";
-  if (!scan.regular) return "odd scan";
-  if (scan.restarts && header.restart_interval == 0) return "unexpected restart markers";
-  if (const char* reason = why_codes_unusable(header)) return reason;
+/// Why our own inverse DCT and colours are not for this file, or nullptr.
+const char* why_not_our_pixels(const JpegHeader& header, const AppFacts& facts) {
   if (header.components == 1) return nullptr;
   if (!is_ycbcr(header, facts)) return "RGB";
   const JpegComponent* component = header.component;
@@ -59,6 +52,18 @@ const char* why_not_baseline(const JpegHeader& header, const AppFacts& facts,
     return "repeated component";
   if (!is_sampling_usable(header)) return "odd sampling";
   return nullptr;
+}
+
+/// Why our own decoder of sequential files does not take this one, or nullptr.
+const char* why_not_baseline(const JpegHeader& header, const AppFacts& facts,
+                             const ScanFacts& scan) {
+  if (header.progressive) return "progressive";
+  if (header.arithmetic) return "arithmetic coding";
+  if (!scan.only_one) return "several scans";
+  if (!scan.regular) return "odd scan";
+  if (scan.restarts && header.restart_interval == 0) return "unexpected restart markers";
+  if (const char* reason = why_codes_unusable(header)) return reason;
+  return why_not_our_pixels(header, facts);
 }
 
 }  // namespace
@@ -82,6 +87,8 @@ void choose_route(JpegHeader& header, const AppFacts& facts, const ScanFacts& sc
   header.reason = why_not_libjpeg(header, facts, scan);
   if (header.reason != nullptr) return;
   header.route = Route::libjpeg;
+  header.is_own_progressive =
+      header.progressive && !header.arithmetic && why_not_our_pixels(header, facts) == nullptr;
   header.reason = why_not_baseline(header, facts, scan);
   if (header.reason != nullptr) return;
   header.route = Route::baseline;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "codec/reconstruct/paired_order.h"
+
 namespace penstock {
 
 bool can_upsample(int horizontal_ratio, int vertical_ratio) {
@@ -57,6 +59,17 @@ IdctRow halved_idct_row(bool halves_rows) {
 }
 
 }  // namespace
+
+SparseQuant::SparseQuant(const uint16_t* quant) {
+  std::copy_n(quant, 64, natural);
+  for (int i = 0; i < 8; ++i)
+    for (int word = 0; word < 8; ++word)
+      paired[i][word] = quant[paired_place(i / 4, i / 2 % 2, i % 2, word)];
+  for (int pair = 0; pair < 2; ++pair)
+    for (int word = 0; word < 8; ++word)
+      four_paired[pair][word] = quant[four_paired_place(pair, word)];
+  is_byte = std::all_of(quant + 1, quant + 64, [](uint16_t value) { return value <= 255; });
+}
 
 IdctRow idct_row_to(int height, int width) {
   if (height == width) return square_idct_row(height);

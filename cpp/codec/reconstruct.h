@@ -85,10 +85,22 @@ struct SparseBlocks {
   const int8_t* high;     // bytes of the values, or nullptr if all of them fit a byte
 };
 
+/// A component's quantisers, in the orders in which variants want them.
+struct SparseQuant {
+  /// `quant`: 64 values, natural order.
+  explicit SparseQuant(const uint16_t* quant);
+  SparseQuant() = default;
+
+  alignas(64) uint16_t natural[64];
+  alignas(64) uint16_t paired[8][8];  // see reconstruct/paired_order.h
+  alignas(64) uint16_t four_paired[2][8];
+  bool is_byte;  // whether all but the first fit a byte
+};
+
 /// Transforms the kBlockGroup blocks from `first` on, with the same samples as IdctRow would give.
-/// `plane`, `quant` and `centred` are as there.
+/// `plane` and `centred` are as there.
 PENSTOCK_VARIANTS(void sparse_idct(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks,
-                                   int first, const uint16_t* quant, bool centred))
+                                   int first, const SparseQuant& quant, bool centred))
 
 using SparseIdct = decltype(&scalar::sparse_idct);
 

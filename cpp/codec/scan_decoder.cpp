@@ -1,41 +1,59 @@
 #include "codec/scan_decoder.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
-
-#include "codec/entropy_bytes.h"
 
 namespace penstock {
 namespace {
 
-constexpr int kMaxDequantisedDc = 8191;  // eight times what a real image can have
-constexpr int kMaxDc = 32767;
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
-static_assert(kBitReaderSlack >= kUnstuffSlack);
+/// The bytes of the scan that hold `part`.
+std::span<const uint8_t> bytes_of(const ScanPart& part, std::span<const uint8_t> bytes,
+                                  const JpegHeader& header) {
+  const auto scan =
+      bytes.subspan(header.entropy_offset, header.entropy_end - header.entropy_offset);
+  size_t end = scan.size();
+  if (part.end != nullptr && part.end->source < end) {
+    const bool stuffed = scan[part.end->source] == 0xFF;
+    end = std::min(end, size_t{part.end->source} + (stuffed ? 2 : 1));
+  }
+  const size_t begin = std::min(end, size_t{part.begin.source});
+  return scan.subspan(begin, end - begin);
+}
 
 }  // namespace
 
+int largest_dc(int quantiser) {
+  constexpr int kMaxDequantisedDc = 8191;  // eight times what a real image can have
+  constexpr int kMaxDc = 32767;
+  return std::min(kMaxDc, kMaxDequantisedDc / std::max(1, quantiser));
+}
+
 ScanDecoder::ScanDecoder(std::span<const uint8_t> bytes, const JpegHeader& header,
-                         const HuffmanTables& tables, Buffer& unstuffed)
+                         const HuffmanTables& tables, Buffer& unstuffed, const ScanPart& part)
     : header_(header),
-      source_(bytes.data() + header.entropy_offset),
-      source_end_(bytes.data() + header.entropy_end),
-      unstuffed_(unstuffed) {
+      segments_(bytes_of(part, bytes, header), header.restart_interval > 0, unstuffed),
+      units_to_restart_(units_in_segment()),
+      first_source_(part.begin.source),
+      first_bit_(part.begin.bit / 8 * 8),
+      unstuffed_(segments_.cursor.reader.next) {
+  if (part.begin.bit > 0) go_to(part.begin);
   for (int c = 0; c < header.components; ++c) {
     const JpegComponent& component = header.component[c];
-    const int dc_quant = std::max<int>(1, header.quant[component.quant_table][0]);
     for (int i = 0; i < component.horizontal * component.vertical; ++i) {
       McuBlock& block = mcu_.block[mcu_.blocks++];
       block.dc = &tables.dc(component.dc_table);
       block.ac = &tables.ac(component.ac_table);
       block.component = c;
-      block.dc_limit = std::min(kMaxDc, kMaxDequantisedDc / dc_quant);
+      block.dc_limit = largest_dc(header.quant[component.quant_table][0]);
       block.unit_step = component.horizontal * 64;
     }
   }
-  unstuffed_.reserve(source_end_ - source_ + kBitReaderSlack);
-  begin_segment();
+}
+
+int64_t ScanDecoder::units_in_segment() const {
+  return header_.restart_interval > 0 ? header_.restart_interval : kNever;
 }
 
 void ScanDecoder::set_target(int component, int row, int16_t* coefficients, int last_wanted) {
@@ -50,36 +68,39 @@ void ScanDecoder::set_target(int component, int row, int16_t* coefficients, int 
   wants_all_ &= last_wanted == 63;
 }
 
-void ScanDecoder::begin_segment() {
-  const EntropyBytes& entropy = PENSTOCK_PICK(entropy_bytes);
-  const bool restarts = header_.restart_interval > 0;
-  const uint8_t* end = restarts ? entropy.find_marker(source_, source_end_) : source_end_;
-  uint8_t* const begin = unstuffed_.data();
-  uint8_t* const unstuffed_end = entropy.unstuff(begin, source_, end);
-  std::memset(unstuffed_end, 0, kBitReaderSlack);
-  source_ = end;
-  cursor_ = EntropyCursor{BitReader(begin), unstuffed_end, {}};
-  units_to_restart_ = restarts ? header_.restart_interval : std::numeric_limits<int64_t>::max();
+bool ScanDecoder::find_place(RowStart& here) {
+  const EntropyCursor& cursor = segments_.cursor;
+  const int64_t bit = cursor.reader.position(unstuffed_);
+  stuffed_ += std::count(unstuffed_ + counted_bytes_, unstuffed_ + bit / 8, uint8_t{0xFF});
+  counted_bytes_ = bit / 8;
+  const int64_t source = first_source_ + counted_bytes_ + stuffed_;
+  constexpr int64_t kMost = std::numeric_limits<uint32_t>::max();
+  if (source > kMost || first_bit_ + bit > kMost) return false;
+  here.source = static_cast<uint32_t>(source);
+  here.bit = static_cast<uint32_t>(first_bit_ + bit);
+  std::copy_n(cursor.dc, 3, here.dc);
+  return true;
 }
 
-const char* ScanDecoder::next_segment() {
-  constexpr int kRst0 = 0xD0;
-  if (cursor_.reader.position(cursor_.end) <= -8) return "bytes left over before a restart marker";
-  if (source_end_ - source_ < 2) return "restart marker missing";
-  if (source_[1] != kRst0 + next_restart_) return "restart markers out of order";
-  next_restart_ = (next_restart_ + 1) & 7;
-  source_ += 2;
-  begin_segment();
+const char* ScanDecoder::go_to(const RowStart& there) {
+  EntropyCursor& cursor = segments_.cursor;
+  const int64_t bit = there.bit - first_bit_;
+  if (bit < 0 || bit / 8 > cursor.end - unstuffed_) return "rows that do not begin where they did";
+  cursor.reader = BitReader(unstuffed_ + bit / 8);
+  cursor.reader.refill();
+  cursor.reader.consume(static_cast<int>(bit % 8));
+  std::copy_n(there.dc, 3, cursor.dc);
   return nullptr;
 }
 
 const char* ScanDecoder::decode(int64_t units, DecodeMcus decode_mcus) {
   for (int64_t done = 0; done < units;) {
     if (units_to_restart_ == 0) {
-      if (const char* problem = next_segment()) return problem;
+      if (const char* problem = segments_.next()) return problem;
+      units_to_restart_ = units_in_segment();
     }
     const int64_t run = std::min(units - done, units_to_restart_);
-    if (!decode_mcus(cursor_, mcu_, done, run)) return "irregular entropy data";
+    if (!decode_mcus(segments_.cursor, mcu_, done, run)) return "irregular entropy data";
     done += run;
     units_to_restart_ -= run;
   }

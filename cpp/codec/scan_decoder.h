@@ -7,9 +7,20 @@
 
 #include "base/buffer.h"
 #include "codec/decode_mcus.h"
+#include "codec/entropy_segments.h"
 #include "codec/jpeg_header.h"
+#include "codec/row_starts.h"
 
 namespace penstock {
+
+/// The largest first coefficient that the inverse DCT can take, where it is multiplied by this.
+int largest_dc(int quantiser);
+
+/// Which part of a scan is decoded; all, if it has restart markers.
+struct ScanPart {
+  RowStart begin;
+  const RowStart* end = nullptr;  // null: not known
+};
 
 /// Decodes units in file order. Every function that can meet bad data returns nullptr, or what is
 /// wrong; after that the scan is lost.
@@ -17,7 +28,7 @@ class ScanDecoder {
  public:
   /// Requires Route::baseline. `unstuffed` and `tables` are the worker's own and stay in use.
   ScanDecoder(std::span<const uint8_t> bytes, const JpegHeader& header, const HuffmanTables& tables,
-              Buffer& unstuffed);
+              Buffer& unstuffed, const ScanPart& part = {});
 
   /// Where the blocks of component `component`, row `row` within a unit, are stored: the first
   /// unit's blocks at `coefficients`, the others behind them. Coefficients behind zigzag position
@@ -30,21 +41,26 @@ class ScanDecoder {
   }
   const char* skip(int64_t units) { return decode(units, decoder_.skip); }
 
+  /// Where it stands, and whether a RowStart can say that. Requires a scan without restart markers.
+  bool find_place(RowStart& here);
+  /// Goes on from there, which must not lie before the part's beginning.
+  const char* go_to(const RowStart& there);
+
  private:
   const char* decode(int64_t units, DecodeMcus decode_mcus);
-  const char* next_segment();
-  void begin_segment();
+  int64_t units_in_segment() const;
 
   const JpegHeader& header_;
-  const uint8_t* source_;      // first byte not yet unstuffed
-  const uint8_t* source_end_;  // the EOI marker
-  Buffer& unstuffed_;
+  EntropySegments segments_;
   const McuDecoder& decoder_ = PENSTOCK_PICK(mcu_decoder);
   Mcu mcu_;
   bool wants_all_ = true;
-  EntropyCursor cursor_;
-  int64_t units_to_restart_ = 0;
-  int next_restart_ = 0;
+  int64_t units_to_restart_;
+  const uint32_t first_source_;
+  const int64_t first_bit_;  // of the first byte that was unstuffed
+  const uint8_t* const unstuffed_;
+  int64_t counted_bytes_ = 0;  // of those, how many were looked at for stuffed zeros
+  int64_t stuffed_ = 0;        // zeros behind them
 };
 
 }  // namespace penstock

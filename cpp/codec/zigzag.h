@@ -24,6 +24,15 @@ static_assert(kNaturalOrder[24] == 3 * 8 + 3 && kNaturalOrder[4] == 1 * 8 + 1);
 inline constexpr int kFourRowsEnd = 10;
 static_assert(kNaturalOrder[kFourRowsEnd - 1] == 3 * 8 && kNaturalOrder[kFourRowsEnd] == 4 * 8);
 
+/// A bit for each zigzag position that does not lie in the first four rows and columns.
+inline constexpr uint64_t kBeyondFour = [] {
+  uint64_t beyond = 0;
+  for (int position = 0; position < 64; ++position)
+    if (kNaturalOrder[position] / 8 >= 4 || kNaturalOrder[position] % 8 >= 4)
+      beyond |= uint64_t{1} << position;
+  return beyond;
+}();
+
 /// Bit k of masks[i] says that block i has a coefficient other than zero at zigzag position k.
 /// `blocks` are `count` blocks of 64 coefficients in natural order.
 PENSTOCK_VARIANTS(void zigzag_masks(uint64_t* masks, const int16_t* blocks, int count))

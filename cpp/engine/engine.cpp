@@ -18,8 +18,6 @@ namespace {
 constexpr size_t kLargestSpare = size_t{4} << 20;
 // Work on fewer pixels than these is done before another thread would have woken up for it.
 constexpr int64_t kLeastPixels = 16 << 10;
-// Spare samples beyond this many come from a batch size that is no longer used.
-constexpr size_t kMostSpare = 1024;
 
 SampleSource source_of(const Sample& sample) {
   SampleSource source;
@@ -71,32 +69,22 @@ int64_t pixels_of(const Part& part, const Assignment& assignment) {
 
 }  // namespace
 
-Engine::Engine(int workers, int readers)
+Engine::Engine(int workers, int readers, size_t row_memory)
     : bench_(static_cast<size_t>(workers)),
+      row_memory_(row_memory),
       readers_(readers),
       workers_(workers, [this](int worker) { settle(bench_[static_cast<size_t>(worker)]); }) {}
 
 Engine::~Engine() = default;
 
-std::vector<Sample> Engine::samples_for(size_t count) {
-  std::vector<Sample> samples;
-  samples.reserve(count);
-  const std::lock_guard lock(spare_mutex_);
-  while (samples.size() < count && !spare_.empty()) {
-    samples.push_back(std::move(spare_.back()));
-    spare_.pop_back();
-  }
-  samples.resize(count);
-  return samples;
-}
-
 std::shared_ptr<Part> Engine::fetch(uint64_t rank, const std::vector<std::string>& paths) {
-  auto part = std::make_shared<Part>(samples_for(paths.size()));
+  auto part = std::make_shared<Part>(std::vector<Sample>(paths.size()));
   part->begin(static_cast<int>(paths.size()));
   for (size_t i = 0; i < paths.size(); ++i) {
     part->samples[i].path = paths[i];
-    readers_.submit(rank, [part, i](int) {
-      if (!part->cancelled()) read_guarded(part->samples[i], read_file);
+    readers_.submit(rank, [this, part, i](int) {
+      if (!part->cancelled())
+        read_guarded(part->samples[i], [this](Sample& sample) { read_file(sample, spare_); });
       part->finish_one();
     });
   }
@@ -104,7 +92,7 @@ std::shared_ptr<Part> Engine::fetch(uint64_t rank, const std::vector<std::string
 }
 
 std::shared_ptr<Part> Engine::open_mapped(const std::vector<MappedSample>& mapped) {
-  auto part = std::make_shared<Part>(samples_for(mapped.size()));
+  auto part = std::make_shared<Part>(std::vector<Sample>(mapped.size()));
   for (size_t i = 0; i < mapped.size(); ++i) {
     Sample& sample = part->samples[i];
     sample.encoded = mapped[i].bytes;
@@ -160,15 +148,28 @@ void Engine::run_masks(uint64_t rank, const std::shared_ptr<Part>& part,
     });
 }
 
+DecodeResult Engine::run_views_of(bool& late, const Assignment& assignment, const Sample& sample,
+                                  Worker& worker) {
+  SampleSource source = source_of(sample);
+  const bool remembers = source.header != nullptr && source.header->route == Route::baseline &&
+                         row_memory_.may_know(sample.version);
+  if (!remembers) return run_views(late, assignment.views, source, worker.scratch);
+  row_memory_.recall(worker.rows, sample.version);
+  const size_t known = worker.rows.size();
+  source.rows = &worker.rows;
+  DecodeResult result = run_views(late, assignment.views, source, worker.scratch);
+  if (worker.rows.size() > known) row_memory_.keep(sample.version, worker.rows);
+  return result;
+}
+
 void Engine::run_one(const std::shared_ptr<Part>& part, size_t index, Worker& worker) {
   bool late = false;
   if (!part->cancelled()) {
     const Assignment& assignment = part->assignments[index];
     Sample& sample = part->samples[static_cast<size_t>(assignment.sample)];
     const std::shared_ptr<Part> before = std::move(worker.owed);
-    std::string problem = guarded(sample, [&] {
-      sample.result = run_views(late, assignment.views, source_of(sample), worker.scratch);
-    });
+    std::string problem =
+        guarded(sample, [&] { sample.result = run_views_of(late, assignment, sample, worker); });
     if (!problem.empty()) sample.result = {DecodeStatus::failed, std::move(problem)};
     if (!late) worker.scratch.late.finish();  // an exception may have left some
     if (before) before->finish_one();
@@ -191,13 +192,8 @@ void Engine::finish() {
 }
 
 void Engine::recycle(Part& part) {
-  const std::lock_guard lock(spare_mutex_);
-  for (Sample& sample : part.samples) {
-    if (spare_.size() >= kMostSpare) break;
-    Sample spare;
-    if (sample.bytes.capacity() <= kLargestSpare) spare.bytes = std::move(sample.bytes);
-    spare_.push_back(std::move(spare));
-  }
+  for (Sample& sample : part.samples)
+    if (sample.bytes.capacity() <= kLargestSpare) spare_.give_back(std::move(sample.bytes));
   part.samples.clear();
 }
 

@@ -9,7 +9,9 @@
 
 #include "engine/move_masks.h"
 #include "engine/part.h"
+#include "engine/row_memory.h"
 #include "engine/run_sample.h"
+#include "engine/spare_buffers.h"
 #include "engine/worker_pool.h"
 
 namespace penstock {
@@ -17,7 +19,8 @@ namespace penstock {
 /// Reading has threads of its own, so that a slow disk does not keep a core from decoding.
 class Engine {
  public:
-  Engine(int workers, int readers);
+  /// Remembers where rows of files begin in at most `row_memory` bytes.
+  Engine(int workers, int readers, size_t row_memory = 0);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -54,17 +57,19 @@ class Engine {
   struct Worker {
     WorkerScratch scratch;
     MaskScratch masks;
+    RowStarts rows;
     std::shared_ptr<Part> owed;  // waits for the sample in scratch.late
   };
 
-  std::vector<Sample> samples_for(size_t count);
   void run_one(const std::shared_ptr<Part>& part, size_t index, Worker& worker);
+  DecodeResult run_views_of(bool& late, const Assignment& assignment, const Sample& sample,
+                            Worker& worker);
   /// Writes the rows that this worker has put off, and notifies whoever waits for them.
   static void settle(Worker& worker);
 
   std::vector<Worker> bench_;
-  std::mutex spare_mutex_;
-  std::vector<Sample> spare_;
+  RowMemory row_memory_;
+  SpareBuffers spare_;
   // Last, so that threads stop before what they use goes away.
   WorkerPool readers_;
   WorkerPool workers_;

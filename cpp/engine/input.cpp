@@ -55,7 +55,7 @@ SourceInput::SourceInput(const SampleSource& source, const Reduction& reduction,
     scale = reduction.scale;
     channels = source.tiles->components();
   } else if (source.header != nullptr) {
-    // What libjpeg decodes is mostly progressive, and costs nearly the same at any size.
+    // Others are mostly progressive, and cost nearly the same at any size.
     if (source.header->route == Route::baseline) scale = reduction.scale;
     channels = luma_alone || source.header->components == 1 ? 1 : 3;
   }
@@ -73,9 +73,14 @@ DecodeResult SourceInput::send_jpeg(const Region& region, const std::function<Ro
   std::string reason = source_.header->reason;
   if (source_.header->route == Route::baseline) {
     DecodeResult result = decode_baseline(begin(), source_.jpeg, *source_.header, region,
-                                          scratch_.decode, reduction(), luma_alone_);
+                                          scratch_.decode, reduction(), luma_alone_, source_.rows);
     if (result.status != DecodeStatus::irregular || scale != 1) return result;
     reason = result.message;
+  }
+  if (source_.header->is_own_progressive) {
+    DecodeResult result = decode_progressive(begin(), source_.jpeg, *source_.header, region,
+                                             scratch_.decode, luma_alone_);
+    if (result.status != DecodeStatus::irregular) return result;
   }
   DecodeResult result =
       decode_libjpeg(begin(), source_.jpeg, *source_.header, region, scratch_.decode, luma_alone_);

@@ -16,6 +16,7 @@ namespace penstock {
 struct SampleSource {
   std::span<const uint8_t> jpeg;
   const JpegHeader* header = nullptr;
+  RowStarts* rows = nullptr;  // of the JPEG, if somebody keeps them
   const TileImage* tiles = nullptr;
   const uint8_t* rgb = nullptr;
   ptrdiff_t rgb_stride = 0;

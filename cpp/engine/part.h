@@ -16,6 +16,7 @@
 #include "codec/jpeg_decode.h"
 #include "codec/jpeg_header.h"
 #include "engine/program.h"
+#include "engine/row_memory.h"
 #include "engine/run_views.h"
 #include "kernels/output.h"
 
@@ -39,6 +40,7 @@ struct Sample {
   Buffer bytes;                      // what was read of a file
   std::span<const uint8_t> encoded;  // in `bytes`, or mapped
   Storage storage = Storage::jpeg;   // if mapped
+  FileVersion version;               // of a file that was read
   // Apart, since they are large and a sample has at most one of them.
   std::unique_ptr<JpegHeader> header;  // null until it has been looked at
   std::unique_ptr<TileImage> tiles;    // of Storage::dct, likewise

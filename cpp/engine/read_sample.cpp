@@ -74,7 +74,7 @@ const char* kind_of(mode_t mode) {
 
 /// Reads the file if it starts like a JPEG, and leaves it unread otherwise. Returns what is wrong
 /// with it, or nothing. The buffer has slack behind the last byte.
-std::string read_if_jpeg(Sample& sample) {
+std::string read_if_jpeg(Sample& sample, SpareBuffers& spare) {
   File file(sample.path);
   struct stat status{};
   if (!file.is_open() || ::fstat(file.descriptor(), &status) != 0)
@@ -91,6 +91,7 @@ std::string read_if_jpeg(Sample& sample) {
   const auto size = static_cast<size_t>(status.st_size);
   uint8_t* bytes;
   try {
+    sample.bytes = spare.take(size + kRowSlack);
     bytes = sample.bytes.reserve(size + kRowSlack);
   } catch (const std::bad_alloc&) {
     throw ResourceError(
@@ -99,6 +100,7 @@ std::string read_if_jpeg(Sample& sample) {
   std::memcpy(bytes, start, sizeof start);
   const ssize_t rest = file.read(bytes + sizeof start, size - sizeof start);
   if (rest < 0) return problem_of("cannot be read");
+  sample.version = version_of(status);
   sample.encoded = {bytes, sizeof start + static_cast<size_t>(rest)};
   return {};
 }
@@ -245,8 +247,8 @@ void read_mapped(Sample& sample, const Region& rows) {
   sample.problem = "is stored in a way this version does not read";
 }
 
-void read_file(Sample& sample) {
-  sample.problem = read_if_jpeg(sample);
+void read_file(Sample& sample, SpareBuffers& spare) {
+  sample.problem = read_if_jpeg(sample, spare);
   if (!sample.problem.empty()) return;
   if (!sample.encoded.empty()) return read_header(sample);
   leave_to_pillow(sample, "not a JPEG");

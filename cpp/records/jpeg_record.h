@@ -19,6 +19,7 @@ struct RecordScratch {
   CoefficientImage image;
   CoefficientImage read_back;
   std::vector<uint8_t> restore;
+  std::vector<uint8_t> file;
   DecodeScratch decode;
   RestoreScratch restoring;
   TileScratch tiles;

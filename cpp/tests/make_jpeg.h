@@ -23,6 +23,7 @@ struct JpegSpec {
   int restart_interval = 0;
   bool optimise = false;
   bool progressive = false;
+  std::vector<jpeg_scan_info> scans;  // instead of the usual ones of a progressive file
   bool arithmetic = false;
   bool stored_as_rgb = false;
   int noise = 20;  // levels
@@ -88,6 +89,10 @@ inline std::vector<uint8_t> compress(const JpegSpec& spec, const std::vector<uin
   info.optimize_coding = spec.optimise ? TRUE : FALSE;
   info.arith_code = spec.arithmetic ? TRUE : FALSE;
   if (spec.progressive) jpeg_simple_progression(&info);
+  if (!spec.scans.empty()) {
+    info.scan_info = spec.scans.data();
+    info.num_scans = static_cast<int>(spec.scans.size());
+  }
   for (int c = 0; c < spec.components; ++c) {
     info.comp_info[c].h_samp_factor = spec.horizontal[c];
     info.comp_info[c].v_samp_factor = spec.vertical[c];

@@ -21,15 +21,18 @@ Pixels decode_whole(const Jpeg& jpeg) {
   return sink.pixels();
 }
 
-/// The whole image and some random regions, by every decoder that may be asked.
+/// The whole image and some random regions, by every decoder that may be asked. Our own remembers
+/// its rows, or does not.
 void check_regions(const Jpeg& jpeg, Route expected, int regions, std::mt19937& random) {
+  RowStarts rows;
   const JpegHeader header = read_jpeg_header(jpeg);
   CHECK(header.route == expected);
   const Pixels whole = decode_whole(jpeg);
   CHECK(whole.height == header.height && whole.width == header.width);
   for (int i = 0; i <= regions; ++i) {
-    const Region region = i == 0 ? Region{0, 0, header.height, header.width}
-                                 : random_region(random, header.height, header.width);
+    // The whole image comes in the middle: regions before it know a part of the rows, others all.
+    const Region region = i == regions / 2 ? Region{0, 0, header.height, header.width}
+                                           : random_region(random, header.height, header.width);
     const Pixels wanted = whole.cut(region);
     CollectRows by_libjpeg;
     CHECK(decode_libjpeg(by_libjpeg, jpeg, header, region, scratch).status == DecodeStatus::ok);
@@ -38,6 +41,11 @@ void check_regions(const Jpeg& jpeg, Route expected, int regions, std::mt19937& 
     CollectRows by_us;
     CHECK(decode_baseline(by_us, jpeg, header, region, scratch).status == DecodeStatus::ok);
     CHECK(by_us.pixels() == wanted);
+    CollectRows from_rows;
+    CHECK(decode_baseline(from_rows, jpeg, header, region, scratch, {}, false, &rows).status ==
+          DecodeStatus::ok);
+    CHECK(from_rows.pixels() == wanted);
+    CHECK(rows.empty() == (header.restart_interval > 0));
   }
 }
 

@@ -59,9 +59,10 @@ bool check_damaged(const Jpeg& damaged, const Region& wanted_region) {
   if (int64_t{header.height} * header.width > 1'000'000) return false;
 
   CollectRows sink;
-  const DecodeResult result = header.route == Route::baseline
-                                  ? decode_baseline(sink, jpeg, header, region, scratch)
-                                  : decode_libjpeg(sink, jpeg, header, region, scratch);
+  const DecodeResult result =
+      header.route == Route::baseline ? decode_baseline(sink, jpeg, header, region, scratch)
+      : header.is_own_progressive     ? decode_progressive(sink, jpeg, header, region, scratch)
+                                      : decode_libjpeg(sink, jpeg, header, region, scratch);
   CHECK((result.status == DecodeStatus::ok) == result.message.empty());
   if (result.status != DecodeStatus::ok) return false;
   CollectRows whole;
@@ -72,7 +73,7 @@ bool check_damaged(const Jpeg& damaged, const Region& wanted_region) {
 }
 
 std::vector<Jpeg> small_jpegs() {
-  std::vector<JpegSpec> specs(5);
+  std::vector<JpegSpec> specs(8);
   for (JpegSpec& spec : specs) {
     spec.height = 37;
     spec.width = 41;
@@ -84,6 +85,12 @@ std::vector<Jpeg> small_jpegs() {
   specs[3].restart_interval = 2;
   specs[3].optimise = true;
   specs[4].progressive = true;
+  specs[5].progressive = true;
+  specs[5].horizontal[0] = specs[5].vertical[0] = 2;
+  specs[5].restart_interval = 4;
+  specs[6].progressive = true;
+  specs[6].components = 1;
+  specs[7].progressive = specs[7].arithmetic = true;
   std::vector<Jpeg> jpegs;
   for (const JpegSpec& spec : specs) jpegs.push_back(make_jpeg(spec, 5));
   return jpegs;

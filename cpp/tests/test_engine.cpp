@@ -18,6 +18,7 @@
 #include "check.h"
 #include "engine/batch_buffer.h"
 #include "engine/engine.h"
+#include "engine/spare_buffers.h"
 #include "engine/worker_pool.h"
 
 using namespace penstock;
@@ -107,6 +108,35 @@ TEST(memory_goes_round_and_outlives_the_ring) {
   again.memory.reset();
   ring.reset();
   other.memory->data()[899] = 1;
+}
+
+TEST(spare_buffers_go_to_files_of_their_size) {
+  SpareBuffers spare;
+  for (const size_t size : {100'000, 200'000, 2'000'000}) {
+    Buffer buffer;
+    (void)buffer.reserve(size);
+    spare.give_back(std::move(buffer));
+  }
+  spare.give_back({});
+  CHECK(spare.take(50'000).capacity() == 0);
+  const Buffer fits = spare.take(100'000);
+  CHECK(fits.capacity() >= 100'000 && fits.capacity() < 200'000);
+  CHECK(spare.take(100'000).capacity() == 0);
+  CHECK(spare.take(3'000'000).capacity() == 0);
+  CHECK(spare.take(2'000'000).capacity() >= 2'000'000);
+}
+
+TEST(spare_buffers_have_an_end) {
+  SpareBuffers spare;
+  constexpr size_t kSize = size_t{1} << 20;
+  for (int i = 0; i < 1000; ++i) {
+    Buffer buffer;
+    (void)buffer.reserve(kSize);
+    spare.give_back(std::move(buffer));
+  }
+  std::vector<Buffer> kept;
+  while (kept.empty() || kept.back().capacity() > 0) kept.push_back(spare.take(kSize));
+  CHECK(kept.size() > 2 && kept.size() < 100);
 }
 
 TEST(missing_and_foreign_files_are_told_apart) {

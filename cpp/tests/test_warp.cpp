@@ -256,6 +256,34 @@ TEST(windows_hold_what_rounding_brings_in) {
   check_nearest_window(wide, 100000, around, {0, 99000, 1, 1000});
 }
 
+/// Small turns and the like, with pixels from outside on every side, and colour around gray.
+TEST(flat_warps_agree) {
+  WarpScratch scratch;
+  for (unsigned seed = 0; seed < 1500; ++seed) {
+    Draw draw(seed);
+    const int channels = draw.coin() ? 3 : 1;
+    const SlackImage in(RandomImage(draw, draw.between(1, 300), draw.between(1, 300), channels));
+    const int height = draw.between(1, 30), width = draw.between(1, 300);
+    const int out_channels = draw.coin() ? 3 : channels;
+    const uint8_t fill[3] = {7, static_cast<uint8_t>(out_channels == 3 ? 99 : 7), 7};
+    const auto share = [&draw](double most) { return most * draw.between(-1000, 1000) / 1000; };
+    const double matrix[6] = {draw.between(0, 3) == 0 ? 1 : std::fabs(share(1.1)),
+                              share(1.1),
+                              share(400),
+                              share(0.3),
+                              draw.between(0, 3) == 0 ? 1 : share(1.1),
+                              share(400)};
+    const SlackImage expected(height, width, out_channels);
+    const WarpFrame whole = whole_frame(expected.image, in.image.view());
+    warp_affine_scalar(expected.image, in.image.view(), whole, matrix, Filter::nearest, fill);
+    in_every_variant([&] {
+      const SlackImage out(height, width, out_channels);
+      warp_affine(out.image, in.image.view(), whole, matrix, Filter::nearest, fill, scratch);
+      CHECK(out.samples() == expected.samples());
+    });
+  }
+}
+
 /// Large enough to be rendered in bands.
 TEST(steep_warps_of_large_images_agree) {
   WarpScratch scratch;

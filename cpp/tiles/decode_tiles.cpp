@@ -78,6 +78,7 @@ class TileDecoder {
     int last_wanted;
     IdctRow idct_row;
     SparseIdct sparse_idct;
+    SparseQuant sparse_quant;
   };
 
   void begin_component(int c, const Region& region);
@@ -119,6 +120,7 @@ void TileDecoder::begin_component(int c, const Region& region) {
   component.idct_row = idct_row_to(size.block_height, size.block_width);
   const bool is_whole = size.block_height == 8 && size.block_width == 8;
   component.sparse_idct = is_whole ? PENSTOCK_PICK(sparse_idct) : nullptr;
+  if (is_whole) component.sparse_quant = SparseQuant(image_.component(c).quant);
   output_.begin_component(c, component.strip_rows * size.block_height,
                           (end_mcu_column - first_mcu_column) * factors.horizontal,
                           tile_rows_.begin * component.strip_rows * size.block_height,
@@ -190,18 +192,17 @@ void TileDecoder::transform_tile(const TileShape& shape, int row, int column) {
 void TileDecoder::transform_group(uint8_t* plane, ptrdiff_t stride, int c, int first_block,
                                   int blocks) {
   const Component& component = component_[c];
-  const uint16_t* quant = image_.component(c).quant;
   if (component.sparse_idct != nullptr) {
     const bool is_wide = symbols_.has_wide(first_block, first_block + blocks);
     const SparseBlocks sparse{symbols_.dc, symbols_.mask, symbols_.first, symbols_.values,
                               is_wide ? symbols_.high : nullptr};
-    component.sparse_idct(plane, stride, sparse, first_block, quant, c > 0);
+    component.sparse_idct(plane, stride, sparse, first_block, component.sparse_quant, c > 0);
     return;
   }
   const auto expand = PENSTOCK_PICK(expand_block);
   for (int i = 0; i < blocks; ++i)
     expand(coefficients_ + 64 * i, symbols_, first_block + i, component.last_wanted);
-  component.idct_row(plane, stride, coefficients_, blocks, quant, c > 0);
+  component.idct_row(plane, stride, coefficients_, blocks, image_.component(c).quant, c > 0);
 }
 
 }  // namespace

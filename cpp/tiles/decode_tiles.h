@@ -32,4 +32,8 @@ int rows_around(const TileImage& image, const Reduction& reduction = {});
 const char* read_tiles(CoefficientImage& coefficients, const TileImage& image,
                        TileScratch& scratch);
 
+/// Unpacks every tile, as decode_tiles would for all pixels, and keeps nothing. Returns nullptr, or
+/// what is wrong with a tile.
+const char* check_tiles(const TileImage& image, TileScratch& scratch);
+
 }  // namespace penstock

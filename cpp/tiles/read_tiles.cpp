@@ -22,6 +22,24 @@ void place_blocks(CoefficientImage& coefficients, const TileSymbols& symbols, co
   }
 }
 
+/// Unpacks one tile after the other; take(shape, row, column) then finds it in `symbols`.
+template <class Take>
+const char* unpack_all(TileSymbols& symbols, const TileImage& image, const Take& take) {
+  const TileGrid& grid = image.grid();
+  const auto unpack = PENSTOCK_PICK(unpack_tile);
+  const uint8_t* tile = image.tile_row(0);
+  for (int row = 0; row < grid.rows(); ++row)
+    for (int column = 0; column < grid.columns(); ++column) {
+      const int length = image.tile_length(row, column);
+      if (!image.has_tile(tile, length)) return kBadLengths;
+      const TileShape shape = grid.shape(row, column);
+      if (const char* problem = unpack(symbols, tile, length, image, shape)) return problem;
+      take(shape, row, column);
+      tile += length;
+    }
+  return nullptr;
+}
+
 }  // namespace
 
 const char* read_tiles(CoefficientImage& coefficients, const TileImage& image,
@@ -40,18 +58,13 @@ const char* read_tiles(CoefficientImage& coefficients, const TileImage& image,
   allocate_blocks(coefficients);
 
   TileSymbols& symbols = scratch.state().symbols;
-  const auto unpack = PENSTOCK_PICK(unpack_tile);
-  const uint8_t* tile = image.tile_row(0);
-  for (int row = 0; row < grid.rows(); ++row)
-    for (int column = 0; column < grid.columns(); ++column) {
-      const int length = image.tile_length(row, column);
-      if (!image.has_tile(tile, length)) return kBadLengths;
-      const TileShape shape = grid.shape(row, column);
-      if (const char* problem = unpack(symbols, tile, length, image, shape)) return problem;
-      place_blocks(coefficients, symbols, grid, shape, row, column);
-      tile += length;
-    }
-  return nullptr;
+  return unpack_all(symbols, image, [&](const TileShape& shape, int row, int column) {
+    place_blocks(coefficients, symbols, grid, shape, row, column);
+  });
+}
+
+const char* check_tiles(const TileImage& image, TileScratch& scratch) {
+  return unpack_all(scratch.state().symbols, image, [](const TileShape&, int, int) {});
 }
 
 }  // namespace penstock

@@ -76,7 +76,8 @@ struct TileHead {
 
 /// From end-of-block positions and the mask bits to masks and places of values. Returns the number
 /// of values, or -1 if the tile is too short for the masks.
-[[gnu::always_inline]] inline int take_masks(TileSymbols& symbols, TileCursor& cursor, int blocks) {
+[[gnu::always_inline]] inline int take_masks_one_by_one(TileSymbols& symbols, TileCursor& cursor,
+                                                        int blocks) {
   // One bit early: position 0, which is not coded, takes the place of whatever lies there.
   int bit = cursor.bit - 1;
   unsigned values = 0;
@@ -106,46 +107,44 @@ inline constexpr int kPlaneStep = 56;
 
 /// Set bits among `count` from `bit` on.
 [[gnu::always_inline]] inline int count_ones(const uint8_t* bytes, int bit, int count) {
-  const uint8_t* plane = bytes + (bit >> 3);
-  int ones = 0;
-  for (; count > kPlaneStep; count -= kPlaneStep, plane += kPlaneStep / 8)
-    ones += __builtin_popcountll(plane_step(plane, bit));
-  return ones + __builtin_popcountll(plane_step(plane, bit) & ((uint64_t{1} << count) - 1));
+  const uint8_t* next = bytes + (bit >> 3);
+  uint64_t word = load_word(next) & ~uint64_t{0} << (bit & 7);
+  int ones = 0, left = count + (bit & 7);
+  for (; left >= 64; left -= 64) {
+    ones += __builtin_popcountll(word);
+    word = load_word(next += 8);
+  }
+  return ones + __builtin_popcountll(word & ((uint64_t{1} << left) - 1));
 }
 
-/// Completes value `i`, which has more than kShortBits bits and belongs to `block` or a later one.
-/// False if the tile is too short.
-[[gnu::always_inline]] inline bool take_extra(TileSymbols& symbols, TileCursor& cursor, int& block,
-                                              int i) {
+/// Completes value `i`, which has more than kShortBits bits. False if the tile is too short.
+[[gnu::always_inline]] inline bool take_extra(TileSymbols& symbols, TileCursor& cursor, int i) {
   using namespace tile_layout;
   const int extra = symbols.length[i] - kShortBits;
   if (!cursor.has(extra)) return false;
-  while (symbols.first[block + 1] <= i) ++block;
-  symbols.is_wide[block] = 1;
   // So far the first bits were taken for a number of kShortBits bits.
-  const bool is_positive = symbols.values[i] > 0;
-  const int start = is_positive ? symbols.values[i] : symbols.values[i] + (1 << kShortBits) - 1;
+  const int is_negative = symbols.values[i] <= 0;
+  const int start = symbols.values[i] + is_negative * ((1 << kShortBits) - 1);
   const int bits = start << extra | static_cast<int>(take(cursor, extra));
-  const int value = is_positive ? bits : bits - (1 << (kShortBits + extra)) + 1;
+  const int value = bits - is_negative * ((1 << (kShortBits + extra)) - 1);
   symbols.values[i] = static_cast<int8_t>(value);
   symbols.high[i] = static_cast<int8_t>(value >> 8);
   return true;
 }
 
-/// Completes all values of more than kShortBits bits. marks(i) has a bit for each of the next kStep
+/// Completes all values of more than kShortBits bits. marks(i) has a bit for each of the next 64
 /// values from number i on; those behind the last value do not count.
-template <int kStep, class Marks>
-[[gnu::always_inline]] inline bool take_extras(TileSymbols& symbols, TileCursor& cursor, int blocks,
-                                               int values, const Marks& marks) {
-  std::memset(symbols.is_wide, 0, blocks);
+template <class Marks>
+[[gnu::always_inline]] inline bool take_extras(TileSymbols& symbols, TileCursor& cursor, int values,
+                                               const Marks& marks) {
   for (int i = 0; i < values; ++i) symbols.high[i] = static_cast<int8_t>(symbols.values[i] >> 7);
-  int block = 0;
-  for (int first = 0; first < values; first += kStep)
-    for (uint64_t marked = marks(first); marked != 0; marked &= marked - 1) {
-      const int i = first + __builtin_ctzll(marked);
-      if (i >= values) break;
-      if (!take_extra(symbols, cursor, block, i)) return false;
-    }
+  for (int first = 0; first < values; first += 64) {
+    const int left = values - first;
+    const uint64_t marked = marks(first) & (left < 64 ? (uint64_t{1} << left) - 1 : ~uint64_t{0});
+    symbols.wide[first / 64] = marked;
+    for (uint64_t rest = marked; rest != 0; rest &= rest - 1)
+      if (!take_extra(symbols, cursor, first + __builtin_ctzll(rest))) return false;
+  }
   return true;
 }
 
@@ -165,8 +164,8 @@ const char* unpack_dc_by_stages(TileSymbols& symbols, const uint8_t* bytes, int 
 }
 
 /// unpack_tile, of which each instruction set has some stages of its own; `wide_marks` gives the
-/// marks of kMarks values at once.
-template <int kMarks, auto take_fields, auto take_lengths, auto take_values, auto wide_marks>
+/// marks of 64 values at once.
+template <auto take_fields, auto take_masks, auto take_lengths, auto take_values, auto wide_marks>
 const char* unpack_by_stages(TileSymbols& symbols, const uint8_t* bytes, int size,
                              const TileImage& image, const TileShape& shape) {
   TileCursor cursor{bytes, 8 * size};
@@ -179,8 +178,7 @@ const char* unpack_by_stages(TileSymbols& symbols, const uint8_t* bytes, int siz
   if (!take_values(symbols, cursor, values)) return kBadLength;
   symbols.any_wide = head.longest > tile_layout::kShortBits;
   const auto marks = [&symbols](int i) { return wide_marks(symbols, i); };
-  if (symbols.any_wide && !take_extras<kMarks>(symbols, cursor, shape.blocks, values, marks))
-    return kBadLength;
+  if (symbols.any_wide && !take_extras(symbols, cursor, values, marks)) return kBadLength;
   return check_end(cursor);
 }
 

@@ -21,15 +21,19 @@ struct TileSymbols {
   uint16_t first[kMaxBlocks + kSlack];  // of a block's values
   alignas(64) int8_t values[kMaxValues + kSlack];  // of all blocks, each in zigzag order
 
-  // Blocks with values of more than kShortBits bits are wide: their values have high bytes as well.
+  // Values of more than kShortBits bits are wide: they have high bytes as well.
   bool any_wide = false;
-  uint8_t is_wide[kMaxBlocks];  // set if any_wide, as are the high bytes of all values
+  uint64_t
+      wide[kMaxValues / 64 + 1];  // a bit for each value; set if any_wide, as are the high bytes
   alignas(64) int8_t high[kMaxValues + kSlack];
 
   bool has_wide(int first_block, int end_block) const {
     if (!any_wide) return false;
-    for (int i = first_block; i < end_block; ++i)
-      if (is_wide[i]) return true;
+    const int behind = first[end_block];
+    for (int i = first[first_block]; i < behind; i = (i | 63) + 1) {
+      const uint64_t above = behind - i < 64 ? ~uint64_t{0} << (behind - i) : 0;
+      if ((wide[i / 64] >> i % 64 & ~above) != 0) return true;
+    }
     return false;
   }
 

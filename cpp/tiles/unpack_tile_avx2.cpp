@@ -104,19 +104,22 @@ bool take_values(TileSymbols& symbols, TileCursor& cursor, int values) {
   return cursor.has(0);
 }
 
-/// A bit for each of 32 values from i on: whether it is wide.
+/// A bit for each of 64 values from i on: whether it is wide.
 uint64_t wide_marks(const TileSymbols& symbols, int i) {
-  const __m256i lengths = _mm256_load_si256(reinterpret_cast<const __m256i*>(symbols.length + i));
-  const __m256i is_wide = _mm256_cmpgt_epi8(lengths, _mm256_set1_epi8(kShortBits));
-  return uint64_t{static_cast<uint32_t>(_mm256_movemask_epi8(is_wide))};
+  const auto marks_of_32 = [](const uint8_t* lengths) {
+    const __m256i wide = _mm256_cmpgt_epi8(
+        _mm256_load_si256(reinterpret_cast<const __m256i*>(lengths)), _mm256_set1_epi8(kShortBits));
+    return uint64_t{static_cast<uint32_t>(_mm256_movemask_epi8(wide))};
+  };
+  return marks_of_32(symbols.length + i) | marks_of_32(symbols.length + i + 32) << 32;
 }
 
 }  // namespace
 
 const char* unpack_tile(TileSymbols& symbols, const uint8_t* bytes, int size,
                         const TileImage& image, const TileShape& shape) {
-  return unpack_by_stages<32, take_fields, take_lengths, take_values, wide_marks>(
-      symbols, bytes, size, image, shape);
+  return unpack_by_stages<take_fields, take_masks_one_by_one, take_lengths, take_values,
+                          wide_marks>(symbols, bytes, size, image, shape);
 }
 
 const char* unpack_dc(TileSymbols& symbols, const uint8_t* bytes, int size, const TileImage& image,

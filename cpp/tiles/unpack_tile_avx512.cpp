@@ -56,6 +56,71 @@ void take_fields(TileSymbols& symbols, TileCursor& cursor, const TileHead& head,
   }
 }
 
+/// The same byte for a whole 64-bit word: its first.
+[[gnu::always_inline]] inline V repeat_first_byte(V words) {
+  return _mm512_shuffle_epi8(
+      words, _mm512_broadcast_i32x4(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 8, 8, 8, 8, 8, 8, 8, 8)));
+}
+
+/// The sum of each 64-bit word and all before it.
+[[gnu::always_inline]] inline V sums_up_to(V words) {
+  const V zero = _mm512_setzero_si512();
+  words = _mm512_add_epi64(words, _mm512_alignr_epi64(words, zero, 7));
+  words = _mm512_add_epi64(words, _mm512_alignr_epi64(words, zero, 6));
+  return _mm512_add_epi64(words, _mm512_alignr_epi64(words, zero, 4));
+}
+
+[[gnu::always_inline]] inline int last_word(V words) {
+  return static_cast<int>(_mm_extract_epi64(_mm512_extracti64x2_epi64(words, 3), 1));
+}
+
+/// As take_masks_one_by_one, for eight blocks at a time: all their bits lie in 64 bytes and a few.
+int take_masks(TileSymbols& symbols, TileCursor& cursor, int blocks) {
+  constexpr int kMore = 16;  // bytes behind the 64
+  const V one = _mm512_set1_epi64(1), seven = _mm512_set1_epi64(7);
+  const V byte_numbers = _mm512_set1_epi64(0x0706050403020100);
+  // One bit early: position 0, which is not coded, takes the place of whatever lies there.
+  int bit = cursor.bit - 1, values = 0;
+  for (int i = 0; i < blocks; i += 8) {
+    if (bit >= cursor.end_bit) return -1;
+    const uint64_t used = ~uint64_t{0} >> (blocks - i < 8 ? 64 - 8 * (blocks - i) : 0);
+    const uint64_t ends = load_word(symbols.end + i) & used;
+    const V end = _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(static_cast<int64_t>(ends)));
+    const V lengths = _mm512_subs_epu16(end, one);
+    const V bits_up_to = sums_up_to(lengths);
+    const V begins =
+        _mm512_add_epi64(_mm512_sub_epi64(bits_up_to, lengths), _mm512_set1_epi64(bit & 7));
+
+    // Behind the tile there may be no more bytes than the first register takes.
+    const uint8_t* bytes = cursor.bytes + (bit >> 3);
+    const int rest = cursor.end_bit / 8 - (bit >> 3) - 64;
+    const auto there = rest >= kMore ? (1u << kMore) - 1 : rest <= 0 ? 0u : (1u << rest) - 1;
+    const V source = _mm512_loadu_si512(bytes);
+    const V more =
+        _mm512_castsi128_si512(_mm_maskz_loadu_epi8(static_cast<__mmask16>(there), bytes + 64));
+    const V index = _mm512_add_epi8(repeat_first_byte(_mm512_srli_epi64(begins, 3)), byte_numbers);
+    const V low = _mm512_permutex2var_epi8(source, index, more);
+    const V high =
+        _mm512_permutex2var_epi8(source, _mm512_add_epi8(index, _mm512_set1_epi8(8)), more);
+    const V bits = _mm512_shrdv_epi64(low, high, _mm512_and_si512(begins, seven));
+
+    const V last = _mm512_sllv_epi64(one, end);
+    const V mask = _mm512_andnot_si512(
+        one, _mm512_or_si512(_mm512_and_si512(bits, _mm512_sub_epi64(last, one)), last));
+    _mm512_storeu_si512(symbols.mask + i, mask);
+    const V counts = _mm512_popcnt_epi64(mask);
+    const V values_up_to = sums_up_to(counts);
+    const V first =
+        _mm512_add_epi64(_mm512_sub_epi64(values_up_to, counts), _mm512_set1_epi64(values));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(symbols.first + i), _mm512_cvtepi64_epi16(first));
+    values += last_word(values_up_to);
+    bit += last_word(bits_up_to);
+  }
+  symbols.first[blocks] = static_cast<uint16_t>(values);
+  cursor.bit = bit + 1;
+  return cursor.has(0) ? values : -1;
+}
+
 /// Bit lengths from the deepest plane, which has the longest values, up to the first.
 bool take_lengths(TileSymbols& symbols, TileCursor& cursor, int values, int longest) {
   int plane_bit[kMaxValueBits + 1];
@@ -92,14 +157,7 @@ bool take_lengths(TileSymbols& symbols, TileCursor& cursor, int values, int long
   return true;
 }
 
-/// The same byte for a whole 64-bit word: its first.
-[[gnu::always_inline]] inline V repeat_first_byte(V words) {
-  return _mm512_shuffle_epi8(
-      words, _mm512_broadcast_i32x4(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 8, 8, 8, 8, 8, 8, 8, 8)));
-}
-
 bool take_values(TileSymbols& symbols, TileCursor& cursor, int values) {
-  const V zero = _mm512_setzero_si512();
   const V byte_numbers = _mm512_set1_epi64(0x0706050403020100);
   const V all_ones =
       _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 3, 7, 15, 31, 63, 127, 0, 0, 0, 0, 0, 0, 0, 0));
@@ -113,9 +171,7 @@ bool take_values(TileSymbols& symbols, TileCursor& cursor, int values) {
     ends = _mm512_add_epi8(ends, _mm512_slli_epi64(ends, 16));
     ends = _mm512_add_epi8(ends, _mm512_slli_epi64(ends, 32));
     const V word_bits = _mm512_srli_epi64(ends, 56);
-    V word_ends = _mm512_add_epi64(word_bits, _mm512_alignr_epi64(word_bits, zero, 7));
-    word_ends = _mm512_add_epi64(word_ends, _mm512_alignr_epi64(word_ends, zero, 6));
-    word_ends = _mm512_add_epi64(word_ends, _mm512_alignr_epi64(word_ends, zero, 4));
+    const V word_ends = sums_up_to(word_bits);
     const V word_begins =
         _mm512_add_epi64(_mm512_sub_epi64(word_ends, word_bits), _mm512_set1_epi64(cursor.bit & 7));
 
@@ -131,8 +187,7 @@ bool take_values(TileSymbols& symbols, TileCursor& cursor, int values) {
     const V half = _mm512_and_si512(_mm512_srli_epi16(ones, 1), _mm512_set1_epi8(0x3F));
     const __mmask64 is_negative = _mm512_cmple_epi8_mask(bits, half);
     _mm512_storeu_si512(symbols.values + i, _mm512_mask_sub_epi8(bits, is_negative, bits, ones));
-    const __m128i last_words = _mm512_extracti64x2_epi64(word_ends, 3);
-    cursor.bit += static_cast<int>(_mm_extract_epi64(last_words, 1));
+    cursor.bit += last_word(word_ends);
   }
   return cursor.has(0);
 }
@@ -147,7 +202,7 @@ uint64_t wide_marks(const TileSymbols& symbols, int i) {
 
 const char* unpack_tile(TileSymbols& symbols, const uint8_t* bytes, int size,
                         const TileImage& image, const TileShape& shape) {
-  return unpack_by_stages<64, take_fields, take_lengths, take_values, wide_marks>(
+  return unpack_by_stages<take_fields, take_masks, take_lengths, take_values, wide_marks>(
       symbols, bytes, size, image, shape);
 }
 

@@ -46,17 +46,20 @@ bool take_values(TileSymbols& symbols, TileCursor& cursor, int values) {
   return true;
 }
 
-/// A bit for value i: whether it is wide.
+/// A bit for each of 64 values from i on: whether it is wide.
 uint64_t wide_marks(const TileSymbols& symbols, int i) {
-  return uint64_t{symbols.length[i] > tile_layout::kShortBits};
+  uint64_t marks = 0;
+  for (int k = 0; k < 64; ++k)
+    marks |= uint64_t{symbols.length[i + k] > tile_layout::kShortBits} << k;
+  return marks;
 }
 
 }  // namespace
 
 const char* unpack_tile(TileSymbols& symbols, const uint8_t* bytes, int size,
                         const TileImage& image, const TileShape& shape) {
-  return unpack_by_stages<1, take_fields, take_lengths, take_values, wide_marks>(
-      symbols, bytes, size, image, shape);
+  return unpack_by_stages<take_fields, take_masks_one_by_one, take_lengths, take_values,
+                          wide_marks>(symbols, bytes, size, image, shape);
 }
 
 const char* unpack_dc(TileSymbols& symbols, const uint8_t* bytes, int size, const TileImage& image,

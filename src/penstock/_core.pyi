@@ -331,7 +331,7 @@ ALONE: int = -1
 class Engine:
     """Threads that read files and fill batches."""
 
-    def __init__(self, workers: int, readers: int) -> None: ...
+    def __init__(self, workers: int, readers: int, row_memory: int = 0) -> None: ...
 
     def close(self) -> None:
         """
@@ -384,6 +384,18 @@ class EnginePart:
 
     @property
     def has_message(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def any_lacking(self) -> bool:
+        """Whether `lacking` is set for a sample."""
+
+    @property
+    def any_not_ours(self) -> bool:
+        """Whether a sample is unreadable, or has to be decoded by Pillow."""
+
+    @property
+    def any_remark(self) -> bool:
+        """Whether the last run of a sample did not go well, or has a message."""
 
     def problem(self, sample: int) -> str: ...
 
@@ -584,6 +596,11 @@ class MappedFile:
         Map an open file; `spare_bytes` behind it can be read as well. Those with a path can be looked at by `file_states`.
         """
 
+    def will_need(self, places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Have the pages of these bytes read, without waiting for them; only a hint.
+        """
+
     @property
     def descriptor(self) -> int:
         """-1 if it was not kept open."""
@@ -636,6 +653,25 @@ def rebuild_file(record: bytes) -> bytes:
 def tile_parts(record: NDArray[numpy.uint8]) -> tuple[list[int], int, int]:
     """
     How a 'dct' record is cut into parts: (bytes of the head, of each row of tiles and of the rest; rows of pixels in a row of tiles; rows around a region that its pixels depend on). Of the record's contents, only the head must be there. ValueError if it is damaged.
+    """
+
+def check_tiles(record: bytes) -> tuple[int, int]:
+    """
+    Unpack every tile of a 'dct' record, as for pixels; return the image's height and width. ValueError if the record is damaged.
+    """
+
+class RecordCheck(enum.Enum):
+    """How closely records are looked at."""
+
+    BYTES = 0
+
+    TILES = 1
+
+    ORIGINAL = 2
+
+def check_records(sound: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], check: RecordCheck, file: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], *, offset: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], crc: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], is_dct: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], height: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], width: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], part_count: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], part_rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows_around: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parts: Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], original_size: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], original_crc: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+    """
+    Fill `sound`: whether each of these records is what the columns say of it. `parts` has bytes and checksum of the parts of all of them. Runs without Python's lock.
     """
 
 def give_back_memory() -> None:

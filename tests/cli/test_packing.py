@@ -16,6 +16,7 @@ def folder(tmp_path, monkeypatch):
     """A folder of two images and one file that is none."""
     monkeypatch.setattr(records, "encode_jpeg", fake_jpegs.encode_jpeg)
     monkeypatch.setattr(records, "rebuild_jpeg", fake_jpegs.rebuild_jpeg)
+    monkeypatch.setattr(records, "check_tiles", fake_jpegs.check_tiles)
     monkeypatch.setattr(parts, "tile_layout", fake_jpegs.tile_layout)
     root = tmp_path / "data"
     for name, data in {
@@ -43,6 +44,7 @@ def test_all_verbs_in_turn(folder, tmp_path, capsys):
     code, packed = run_json(capsys, "pack", folder, target, "--resume", "--on-error", "skip")
     assert (code, packed["samples"], len(packed["skipped"])) == (0, 2, 1)
     assert run_json(capsys, "verify", target, "--deep")[1]["intact"]
+    assert run_json(capsys, "verify", target, "--originals")[1]["intact"]
     code, found = run_json(capsys, "inspect", target, "--sheet", tmp_path / "sheet.png")
     assert (found["classes"], found["lossy"]) == (["cat", "dog"], False)
     assert (tmp_path / "sheet.png").exists()

@@ -186,8 +186,8 @@ def use(folder: Path) -> None:
     """The other verbs."""
     for change, apply in FATAL.items():
         change_after_opening(apply)
-        for threads, deep in ((1, False), (3, True)):
-            report = verify(fresh(folder), deep=deep, threads=threads, progress=False)
+        for threads, how in ((1, {}), (3, {"deep": True}), (2, {"originals": True})):
+            report = verify(fresh(folder), threads=threads, progress=False, **how)
             if change == "other records":  # which is damage like any other
                 assert not report.intact
             else:

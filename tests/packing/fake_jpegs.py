@@ -31,6 +31,13 @@ def rebuild_jpeg(record):
     return zlib.decompress(record[len(_START) :])
 
 
+def check_tiles(record):
+    """Decode the image, and return its size."""
+    with PIL.Image.open(io.BytesIO(rebuild_jpeg(record))) as image:
+        image.load()
+        return image.height, image.width
+
+
 def tile_layout(record):
     """A head, all rows, and a byte behind them."""
     if not bytes(record[: len(_START)]) == _START:

@@ -153,8 +153,9 @@ def move_bytes(values):
 def test_verify_finds_what_does_not_agree(packed, role, name, change, told):
     assert verify(packed).problems == ()
     forge(packed, role, name, change)
-    for deep in (False, True):
-        assert any(told in problem for problem in verify(packed, deep=deep).problems), told
+    for deep, originals in ((False, False), (True, False), (False, True)):
+        found = verify(packed, deep=deep, originals=originals).problems
+        assert any(told in problem for problem in found), told
 
 
 def test_a_head_that_disagrees_is_found_before_it_is_used(packed):

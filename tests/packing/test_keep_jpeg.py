@@ -32,6 +32,7 @@ def test_every_jpeg_is_stored_as_it_is_and_comes_back(tmp_path):
     for item in source.listed[:4]:
         assert (tmp_path / "out" / item.name).read_bytes() == item.data
     assert verify(tmp_path / "a.pen", deep=True).intact
+    assert verify(tmp_path / "a.pen", originals=True).intact
 
 
 def test_it_is_not_lossy_and_nothing_is_odd(tmp_path):

@@ -187,12 +187,11 @@ class PlannedFetch(RecordFetch):
 
     scale = 8
 
-    def begin(self, part):
+    def open(self, part, found):
         (file,) = self._source.packed.files
         places = places_of(file, part.samples)
         rng = np.random.default_rng(int(part.samples.sum()))
         records = [rng.integers(0, 256, size + SLACK, np.uint8) for size in places.size]
-        found = self._source.records(part.samples)
         engine_part = self._engine.open_mapped(
             part.rank,
             records,

@@ -89,6 +89,7 @@ def test_all_storages_and_columns(tmp_path):
         for name, value in item.columns.items():
             np.testing.assert_array_equal(data.value(name, index), value)
     assert verify(tmp_path / "a.pen", deep=True).intact
+    assert verify(tmp_path / "a.pen", originals=True).intact
 
 
 def test_no_samples_at_all(tmp_path):
@@ -96,6 +97,7 @@ def test_no_samples_at_all(tmp_path):
 
     assert summary.samples == len(open_packed(tmp_path / "a.pen")) == 0
     assert verify(tmp_path / "a.pen", deep=True).intact
+    assert verify(tmp_path / "a.pen", originals=True).intact
 
 
 @pytest.mark.parametrize("size", [(1, 1), (3, 5), (40, 30)])

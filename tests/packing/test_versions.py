@@ -53,6 +53,7 @@ def test_the_old_file_is_what_it_was():
     assert file.version == 1
     assert len(file) == 7
     assert verify(OLD, deep=True).problems == ()
+    assert verify(OLD, originals=True).problems == ()
     assert inspect(OLD).versions == (1,)
     assert inspect(OLD).lines()[0].endswith("1 file, format 1")
     for index in range(len(file)):
@@ -169,3 +170,4 @@ def test_old_and_new_shards_may_lie_side_by_side(tmp_path, repacked):
     assert inspect(folder).versions == (1, 2)
     assert "format 1 and 2" in inspect(folder).lines()[0]
     assert verify(folder, deep=True).problems == ()
+    assert verify(folder, originals=True).problems == ()

@@ -26,6 +26,7 @@ def test_jpegs_of_all_kinds_come_back(tmp_path):
     assert summary.storages["dct"] >= 6
     assert summary.storages["raw"] == 0
     assert verify(tmp_path / "a.pen", deep=True).problems == ()
+    assert verify(tmp_path / "a.pen", originals=True).problems == ()
 
     unpacked = unpack(tmp_path / "a.pen", tmp_path / "out")
     same = [name for name, data in files.items() if (tmp_path / "out" / name).read_bytes() == data]
@@ -37,6 +38,7 @@ def test_photos_stay_small_and_come_back(tmp_path, in1k):
     summary = pack(ListSource(items), tmp_path / "a.pen")
     assert summary.bytes <= MOST_BYTES_PER_ORIGINAL_BYTE * summary.original_bytes
     assert verify(tmp_path / "a.pen", deep=True).problems == ()
+    assert verify(tmp_path / "a.pen", originals=True).problems == ()
 
     unpack(tmp_path / "a.pen", tmp_path / "out")
     same = sum((tmp_path / "out" / path.name).read_bytes() == path.read_bytes() for path in in1k)

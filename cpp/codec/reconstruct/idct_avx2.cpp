@@ -1,5 +1,5 @@
 // The inverse DCT of rows of blocks, two at once.
-#include "codec/reconstruct/idct_lanes.h"
+#include "codec/reconstruct/idct_avx2.h"
 
 namespace penstock::avx2 {
 namespace {

@@ -1,7 +1,7 @@
 // The inverse DCT of sparse blocks, two at once.
 #include "codec/expand_table.h"
 #include "codec/reconstruct.h"
-#include "codec/reconstruct/idct_lanes.h"
+#include "codec/reconstruct/idct_avx2.h"
 #include "codec/zigzag.h"
 
 namespace penstock::avx2 {
@@ -83,29 +83,47 @@ template <int kParts>
     expand_parts<4>(rows, blocks, block, values);
 }
 
-/// Rows of words from bytes that are sign-extended.
-[[gnu::always_inline]] inline void load_narrow(V (&x)[8], const SparseBlocks& blocks, int block) {
-  V rows[4];
-  expand_two(rows, blocks, block, blocks.values);
-  for (int i = 0; i < 4; ++i) {
-    x[2 * i] = _mm256_srai_epi16(_mm256_unpacklo_epi8(rows[i], rows[i]), 8);
-    x[2 * i + 1] = _mm256_srai_epi16(_mm256_unpackhi_epi8(rows[i], rows[i]), 8);
-  }
+[[gnu::always_inline]] inline V quant_row(const SparseQuant& quant, int y) {
+  return _mm256_broadcastsi128_si256(
+      _mm_load_si128(reinterpret_cast<const __m128i*>(quant.natural + 8 * y)));
 }
 
-[[gnu::always_inline]] inline void load_wide(V (&x)[8], const SparseBlocks& blocks, int block) {
+/// Dequantised rows 2 * i and 2 * i + 1, from bytes. Requires that quantisers are bytes.
+[[gnu::always_inline]] inline void dequantise_bytes(V* x, V rows, const SparseQuant& quant, int i) {
+  const V zero = _mm256_setzero_si256();
+  x[2 * i] = _mm256_maddubs_epi16(quant_row(quant, 2 * i), _mm256_unpacklo_epi8(rows, zero));
+  x[2 * i + 1] =
+      _mm256_maddubs_epi16(quant_row(quant, 2 * i + 1), _mm256_unpackhi_epi8(rows, zero));
+}
+
+/// The first 2 * kPairs rows, dequantised, of values and quantisers that are bytes.
+template <int kPairs>
+[[gnu::always_inline]] inline void load_bytes(V (&x)[8], const SparseBlocks& blocks, int block,
+                                              const SparseQuant& quant) {
+  V rows[4];
+  expand_two(rows, blocks, block, blocks.values);
+  for (int i = 0; i < kPairs; ++i) dequantise_bytes(x, rows[i], quant, i);
+}
+
+/// The same of any values and quantisers.
+[[gnu::always_inline]] inline void load_words(V (&x)[8], const SparseBlocks& blocks, int block,
+                                              const SparseQuant& quant) {
   V low[4], high[4];
   expand_two(low, blocks, block, blocks.values);
-  expand_two(high, blocks, block, blocks.high);
+  if (blocks.high != nullptr)
+    expand_two(high, blocks, block, blocks.high);
+  else
+    for (int i = 0; i < 4; ++i) high[i] = _mm256_cmpgt_epi8(_mm256_setzero_si256(), low[i]);
   for (int i = 0; i < 4; ++i) {
     x[2 * i] = _mm256_unpacklo_epi8(low[i], high[i]);
     x[2 * i + 1] = _mm256_unpackhi_epi8(low[i], high[i]);
   }
+  for (int y = 0; y < 8; ++y) x[y] = _mm256_mullo_epi16(x[y], quant_row(quant, y));
 }
 
-/// Rows 0 to 3 of blocks without any later position than kFourRowsEnd - 1.
-[[gnu::always_inline]] inline void load_four_rows(V (&x)[8], const SparseBlocks& blocks,
-                                                  int block) {
+/// Rows 0 to 3 of blocks without any later position than kFourRowsEnd - 1, likewise of bytes.
+[[gnu::always_inline]] inline void load_first_quarter(V (&x)[8], const SparseBlocks& blocks,
+                                                      int block, const SparseQuant& quant) {
   __m128i first[2];
   for (int b = 0; b < 2; ++b) {
     uint64_t mask = blocks.mask[block + b];
@@ -115,43 +133,42 @@ template <int kParts>
   const V zigzag = _mm256_set_m128i(first[1], first[0]);
   for (int i = 0; i < 2; ++i) {
     const V index = _mm256_load_si256(reinterpret_cast<const V*>(kQuarters.at[i][0]));
-    const V rows = _mm256_shuffle_epi8(zigzag, index);
-    x[2 * i] = _mm256_srai_epi16(_mm256_unpacklo_epi8(rows, rows), 8);
-    x[2 * i + 1] = _mm256_srai_epi16(_mm256_unpackhi_epi8(rows, rows), 8);
+    dequantise_bytes(x, _mm256_shuffle_epi8(zigzag, index), quant, i);
   }
 }
 
-/// Puts the first coefficients in, and dequantises `count` rows.
-[[gnu::always_inline]] inline void dequantise(V (&x)[8], const SparseBlocks& blocks, int block,
-                                              const uint16_t* quant, int count) {
-  const V dc = _mm256_set_m128i(_mm_cvtsi32_si128(blocks.dc[block + 1]),
-                                _mm_cvtsi32_si128(blocks.dc[block]));
-  x[0] = _mm256_blend_epi16(x[0], dc, 1);
-  for (int y = 0; y < count; ++y) {
-    const __m128i row = _mm_loadu_si128(reinterpret_cast<const __m128i*>(quant + 8 * y));
-    x[y] = _mm256_mullo_epi16(x[y], _mm256_broadcastsi128_si256(row));
-  }
+/// Puts the first coefficients, dequantised, into row 0.
+[[gnu::always_inline]] inline V with_dc(V row0, const SparseBlocks& blocks, int block,
+                                        const SparseQuant& quant) {
+  const auto dc = [&](int b) {
+    return _mm_cvtsi32_si128(blocks.dc[block + b] * static_cast<int>(quant.natural[0]));
+  };
+  return _mm256_blend_epi16(row0, _mm256_set_m128i(dc(1), dc(0)), 1);
 }
 
 /// False if the blocks are out of range; then nothing is written.
 [[gnu::always_inline]] inline bool transform_two(uint8_t* plane, ptrdiff_t stride,
                                                  const SparseBlocks& blocks, int block,
-                                                 const uint16_t* quant, V offset) {
-  const uint64_t* mask = blocks.mask + block;
+                                                 const SparseQuant& quant, V offset) {
+  const uint64_t all = blocks.mask[block] | blocks.mask[block + 1];
+  const bool are_bytes = blocks.high == nullptr && quant.is_byte;
   V x[8];
-  if ((mask[0] | mask[1]) >> kFourRowsEnd == 0 && blocks.high == nullptr) {
-    load_four_rows(x, blocks, block);
-    dequantise(x, blocks, block, quant, 4);
+  if ((all & kBeyondFour) == 0 && are_bytes) {
+    if (all >> kFourRowsEnd == 0)
+      load_first_quarter(x, blocks, block, quant);
+    else
+      load_bytes<2>(x, blocks, block, quant);
+    x[0] = with_dc(x[0], blocks, block, quant);
     if (!is_in_range(x[0])) [[unlikely]]
       return false;
     transform_four_rows(plane, stride, x, offset);
     return true;
   }
-  if (blocks.high == nullptr)
-    load_narrow(x, blocks, block);
+  if (are_bytes)
+    load_bytes<4>(x, blocks, block, quant);
   else
-    load_wide(x, blocks, block);
-  dequantise(x, blocks, block, quant, 8);
+    load_words(x, blocks, block, quant);
+  x[0] = with_dc(x[0], blocks, block, quant);
   if (!is_in_range(x[0])) [[unlikely]]
     return false;
   transform_rows(plane, stride, x, offset);
@@ -161,7 +178,7 @@ template <int kParts>
 }  // namespace
 
 void sparse_idct(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
-                 const uint16_t* quant, bool centred) {
+                 const SparseQuant& quant, bool centred) {
   const V offset = _mm256_set1_epi8(static_cast<char>(centred ? 0 : 0x80));
   bool is_done = true;
   for (int i = 0; i < kBlockGroup; i += 2)

@@ -4,7 +4,7 @@
 namespace penstock::scalar {
 
 void sparse_idct(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, int first,
-                 const uint16_t* quant, bool centred) {
+                 const SparseQuant& quant, bool centred) {
   for (int i = first; i < first + kBlockGroup; ++i, plane += 8) {
     int16_t block[64] = {blocks.dc[i]};
     int next = blocks.first[i];
@@ -13,7 +13,7 @@ void sparse_idct(uint8_t* plane, ptrdiff_t stride, const SparseBlocks& blocks, i
       block[kNaturalOrder[__builtin_ctzll(mask)]] = static_cast<int16_t>(
           blocks.high != nullptr ? blocks.high[next] * 256 + (value & 0xFF) : value);
     }
-    idct_block(plane, stride, block, quant, centred);
+    idct_block(plane, stride, block, quant.natural, centred);
   }
 }
 

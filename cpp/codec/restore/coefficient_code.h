@@ -45,6 +45,8 @@ inline SpelledValue spell(int value) {
   return {bits, static_cast<uint32_t>(value + sign) & ((1u << bits) - 1)};
 }
 
+inline constexpr char kNoCode[] = "coefficients that the Huffman codes cannot write";
+
 /// Writes symbols, and remembers if one had no code.
 class SymbolWriter {
  public:
@@ -80,9 +82,7 @@ class SymbolWriter {
     put(writer, codes, run << 4 | (spelled.bits & 15), spelled);
   }
 
-  const char* problem() const {
-    return failed_ ? "coefficients that the Huffman codes cannot write" : nullptr;
-  }
+  const char* problem() const { return failed_ ? kNoCode : nullptr; }
 
  private:
   static constexpr int kMostBits = 15;  // of a value

@@ -8,9 +8,13 @@
 namespace penstock {
 namespace {
 
-const char* prepare(HuffmanCodes& codes, const HuffmanSpec& spec, bool dc) {
+const char* why_not(const HuffmanSpec& spec, bool dc) {
   if (!spec.present) return "missing Huffman table";
-  if (!is_usable(spec, dc)) return "bad Huffman table";
+  return is_usable(spec, dc) ? nullptr : "bad Huffman table";
+}
+
+const char* prepare(HuffmanCodes& codes, const HuffmanSpec& spec, bool dc) {
+  if (const char* problem = why_not(spec, dc)) return problem;
   build_huffman_codes(codes, spec);
   return nullptr;
 }
@@ -22,10 +26,12 @@ const char* prepare_dc(HuffmanCodes (&codes)[3], const Scan& scan, const JpegHea
   return nullptr;
 }
 
-const char* prepare_ac(HuffmanCodes (&codes)[3], const Scan& scan, const JpegHeader& tables) {
-  for (int i = 0; i < scan.components; ++i)
-    if (const char* problem = prepare(codes[i], tables.ac[scan.component[i].ac_table], false))
-      return problem;
+const char* prepare_ac(AcCodes (&codes)[3], const Scan& scan, const JpegHeader& tables) {
+  for (int i = 0; i < scan.components; ++i) {
+    const HuffmanSpec& spec = tables.ac[scan.component[i].ac_table];
+    if (const char* problem = why_not(spec, false)) return problem;
+    build_ac_codes(codes[i], spec);
+  }
   return nullptr;
 }
 

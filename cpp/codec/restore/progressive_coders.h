@@ -14,6 +14,8 @@ namespace penstock {
 /// The upper bits of the DC coefficients.
 class DcCoder {
  public:
+  static constexpr bool kTakesMasks = false;
+
   HuffmanCodes codes[3];
 
   explicit DcCoder(int low_bit) : low_bit_(low_bit) {}
@@ -36,6 +38,8 @@ class DcCoder {
 /// One more bit of the DC coefficients, without any code.
 class DcRefiner {
  public:
+  static constexpr bool kTakesMasks = false;
+
   explicit DcRefiner(int low_bit) : low_bit_(low_bit) {}
   void begin_segment() {}
   void end_segment(EntropyWriter&) {}
@@ -91,6 +95,8 @@ class BlockRun {
 /// The upper bits of some AC coefficients of one component.
 class AcCoder {
  public:
+  static constexpr bool kTakesMasks = true;
+
   HuffmanCodes codes;
 
   explicit AcCoder(const Scan& scan) : scan_(scan) {}
@@ -108,6 +114,8 @@ class AcCoder {
 /// One more bit of some AC coefficients of one component.
 class AcRefiner {
  public:
+  static constexpr bool kTakesMasks = true;
+
   HuffmanCodes codes;
 
   explicit AcRefiner(const Scan& scan) : scan_(scan) {}

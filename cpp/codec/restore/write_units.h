@@ -61,7 +61,8 @@ inline ScanWalk plan_walk(const CoefficientImage& image, const Scan& scan,
 }
 
 /// A Coder has begin_segment(), encode(writer, part, block, mask), end_segment(writer) and
-/// problem(), the last of which says what could not be written.
+/// problem(), the last of which says what could not be written. The mask is 0 unless it
+/// kTakesMasks.
 template <class Coder>
 class UnitWriter {
  public:
@@ -79,7 +80,7 @@ class UnitWriter {
     const auto find_masks = PENSTOCK_PICK(zigzag_masks);
     coder_.begin_segment();
     for (int row = 0; row < walk.unit_rows; ++row) {
-      for (int i = 0; i < walk.parts; ++i) {
+      for (int i = 0; Coder::kTakesMasks && i < walk.parts; ++i) {
         const ScanPart& part = walk.part[i];
         find_masks(part.masks, part.component->block(row * part.unit_rows, 0),
                    part.unit_rows * part.component->block_columns);
@@ -133,7 +134,7 @@ class UnitWriter {
         const int16_t* block = part.component->block(row * part.unit_rows + y, first);
         const uint64_t* mask = part.masks + y * part.component->block_columns + first;
         for (int x = 0; x < part.unit_columns; ++x)
-          coder_.encode(writer_, i, block + 64 * x, mask[x]);
+          coder_.encode(writer_, i, block + 64 * x, Coder::kTakesMasks ? mask[x] : 0);
       }
     }
   }

@@ -9,24 +9,30 @@
 namespace penstock {
 namespace {
 
-// Equal neighbours would make one counter wait for itself; so neighbours use different ones.
+// Equal neighbours would make one counter wait for itself. So neighbours use different ones, and
+// three rows are counted side by side.
 constexpr int kCounters = 4;
+constexpr int kRows = 3;
 
-void count_row(uint32_t (&counters)[kCounters][256], const uint8_t* row, int width) {
+using Counters = uint32_t[kCounters][256];
+
+void count_rows(Counters (&counters)[kRows], const uint8_t* const (&rows)[kRows], int width) {
   int x = 0;
   for (; x + 8 <= width; x += 8) {
-    uint64_t eight;
-    std::memcpy(&eight, row + x, 8);
-    ++counters[0][eight & 255];
-    ++counters[1][eight >> 8 & 255];
-    ++counters[2][eight >> 16 & 255];
-    ++counters[3][eight >> 24 & 255];
-    ++counters[0][eight >> 32 & 255];
-    ++counters[1][eight >> 40 & 255];
-    ++counters[2][eight >> 48 & 255];
-    ++counters[3][eight >> 56];
+    uint64_t eight[kRows];
+    for (int r = 0; r < kRows; ++r) std::memcpy(&eight[r], rows[r] + x, 8);
+    for (int i = 0; i < 8; ++i)
+      for (int r = 0; r < kRows; ++r) {
+        ++counters[r][i % kCounters][eight[r] & 255];
+        eight[r] >>= 8;
+      }
   }
-  for (; x < width; ++x) ++counters[0][row[x]];
+  for (; x < width; ++x)
+    for (int r = 0; r < kRows; ++r) ++counters[r][0][rows[r][x]];
+}
+
+void count_row(Counters& counters, const uint8_t* row, int width) {
+  for (int x = 0; x < width; ++x) ++counters[x % kCounters][row[x]];
 }
 
 /// The rows of channels that the image does not have repeat the first.
@@ -39,12 +45,24 @@ void set_identity(uint8_t (&row)[256]) { std::iota(row, row + 256, uint8_t{0}); 
 }  // namespace
 
 void count_levels(Histogram& histogram, const PlanarView& image) {
-  for (int c = 0; c < image.channels; ++c) {
-    uint32_t counters[kCounters][256] = {};
-    for (int y = 0; y < image.height; ++y) count_row(counters, image.row(c, y), image.width);
-    for (int level = 0; level < 256; ++level)
-      histogram.count[c][level] =
-          counters[0][level] + counters[1][level] + counters[2][level] + counters[3][level];
+  const int height = image.height, width = image.width;
+  Counters counters[kRows] = {};
+  if (image.channels == 3) {
+    for (int y = 0; y < height; ++y)
+      count_rows(counters, {image.row(0, y), image.row(1, y), image.row(2, y)}, width);
+  } else {
+    int y = 0;
+    for (; y + kRows <= height; y += kRows)
+      count_rows(counters, {image.row(0, y), image.row(0, y + 1), image.row(0, y + 2)}, width);
+    for (; y < height; ++y) count_row(counters[0], image.row(0, y), width);
+  }
+  for (int level = 0; level < 256; ++level) {
+    uint32_t sums[kRows];
+    for (int r = 0; r < kRows; ++r)
+      sums[r] = counters[r][0][level] + counters[r][1][level] + counters[r][2][level] +
+                counters[r][3][level];
+    for (int c = 0; c < image.channels; ++c)
+      histogram.count[c][level] = image.channels == 3 ? sums[c] : sums[0] + sums[1] + sums[2];
   }
 }
 

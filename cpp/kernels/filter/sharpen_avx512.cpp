@@ -49,6 +49,9 @@ class Table {
     return _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), low, high);
   }
 
+  /// For indices below 128.
+  __m512i low(__m512i index) const { return _mm512_permutex2var_epi8(part_[0], index, part_[1]); }
+
  private:
   __m512i part_[4];
 };
@@ -92,10 +95,13 @@ template <bool kNegative>
 __m512i blend(__m512i smooth_levels, __m512i levels, const Table& raise, const Table& lower) {
   const __m512i above = _mm512_subs_epu8(levels, smooth_levels);
   const __m512i below = _mm512_subs_epu8(smooth_levels, levels);
-  if constexpr (kNegative)
-    return _mm512_subs_epu8(_mm512_adds_epu8(smooth_levels, raise[below]), lower[above]);
-  else
-    return _mm512_subs_epu8(_mm512_adds_epu8(smooth_levels, raise[above]), lower[below]);
+  const __m512i up = kNegative ? below : above, down = kNegative ? above : below;
+  __m512i added = raise.low(up), taken = lower.low(down);
+  if (_mm512_movepi8_mask(_mm512_or_si512(above, below)) != 0) [[unlikely]] {
+    added = raise[up];
+    taken = lower[down];
+  }
+  return _mm512_subs_epu8(_mm512_adds_epu8(smooth_levels, added), taken);
 }
 
 // Goes down strips of columns, so that the sums of the rows above are still in registers.

@@ -68,8 +68,11 @@ void warp_fixed(const PlanarTarget& out, const PlanarView& in, const WarpFrame& 
     return;
   }
   if (whole && moves_columns(matrix)) return copy_shifted_columns(out, in, matrix, fill);
-  const BorderedImage image = make_filled_border(in, frame, {}, word_of(fill), scratch.words);
   const WarpRows& kernels = warp_rows();
+  if (whole && is_flat(matrix, in.height, in.width) && kernels.copy_flat != nullptr)
+    return for_each_part(out, frame, 1,
+                         [&](const RowPart& part) { kernels.copy_flat(part, in, matrix, fill); });
+  const BorderedImage image = make_filled_border(in, frame, {}, word_of(fill), scratch.words);
   Places places;
   const double slope = static_cast<int32_t>(matrix.d) / 65536.0;
   for_each_part(out, frame, band_rows(in, slope), [&](const RowPart& part) {

@@ -82,6 +82,11 @@ struct WarpRows {
                         const FixedMatrix& matrix);
   void (*nearest)(Places& places, const RowPart& part, const BorderedImage& image);
 
+  /// Nearest places and pixels of flat warps (flat_rows.h) of a whole image. Null where byte
+  /// shuffles are too short to gain anything.
+  void (*copy_flat)(const RowPart& part, const PlanarView& in, const FixedMatrix& matrix,
+                    const uint8_t (&fill)[3]);
+
   /// Takes the words first[at[i]]; `part` may be a whole row.
   void (*copy)(const RowPart& part, const uint32_t* first, const int32_t* at);
   void (*bilinear)(const RowPart& part, const BorderedImage& image, const Places& places,

@@ -8,6 +8,14 @@
 #include "kernels/warp/warp_rows.h"
 
 namespace penstock::PENSTOCK_ISA {
+
+#if defined(PENSTOCK_ISA_AVX512)
+void copy_flat(const RowPart& part, const PlanarView& in, const FixedMatrix& matrix,
+               const uint8_t (&fill)[3]);  // flat_rows_avx512.cpp
+#else
+constexpr decltype(WarpRows::copy_flat) copy_flat = nullptr;
+#endif
+
 namespace {
 
 struct WarpLoops {
@@ -365,10 +373,11 @@ struct WarpLoops {
   }
 };
 
-constexpr WarpRows kernels{
-    WarpLoops::to_words,      WarpLoops::affine,  WarpLoops::perspective,
-    WarpLoops::nearest_fixed, WarpLoops::nearest, WarpLoops::copy,
-    WarpLoops::bilinear,      WarpLoops::bicubic, WarpLoops::bilinear_rounded};
+constexpr WarpRows kernels{WarpLoops::to_words,    WarpLoops::affine,
+                           WarpLoops::perspective, WarpLoops::nearest_fixed,
+                           WarpLoops::nearest,     copy_flat,
+                           WarpLoops::copy,        WarpLoops::bilinear,
+                           WarpLoops::bicubic,     WarpLoops::bilinear_rounded};
 
 }  // namespace
 

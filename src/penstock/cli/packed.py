@@ -25,6 +25,12 @@ def add_verify_options(verb: argparse.ArgumentParser) -> None:
     """Add the arguments of `verify`."""
     _add_packed(verb)
     verb.add_argument("--deep", action="store_true", help="also decode every image")
+    verb.add_argument(
+        "--originals",
+        action="store_true",
+        help="also rebuild every original file and compare it with its checksum, as before you "
+        "delete them; includes --deep",
+    )
     add_threads(verb)
 
 
@@ -67,10 +73,15 @@ def run_verify(args: argparse.Namespace) -> int:
     from penstock.packing.verify import verify
 
     report = verify(
-        args.packed, deep=args.deep, threads=args.threads, progress=False if args.json else None
+        args.packed,
+        deep=args.deep,
+        originals=args.originals,
+        threads=args.threads,
+        progress=False if args.json else None,
     )
-    decoded = " and every image decodes" if args.deep else ""
-    intact = f"{args.packed}: {report.samples:,} samples, every checksum matches{decoded}"
+    more = ", every image decodes" if report.deep else ""
+    more += ", every file that unpack promises is the original" if report.originals else ""
+    intact = f"{args.packed}: {report.samples:,} samples, every checksum matches{more}"
     tell(args, report.to_dict(), [intact] if report.intact else report.problems)
     return 0 if report.intact else EXIT_DAMAGED
 
@@ -103,7 +114,8 @@ VERBS = (
     Verb(
         "verify",
         "check every byte of a packed data set",
-        "Checks every byte of a packed data set against its checksums. "
+        "Checks every byte of a packed data set against its checksums; with --deep, that every "
+        "image and mask decodes; with --originals, that unpack gives back the original files. "
         f"Exits with {EXIT_DAMAGED} if anything is wrong.",
         add_verify_options,
         run_verify,

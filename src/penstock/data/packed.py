@@ -34,6 +34,16 @@ class Records:
     heights: npt.NDArray[np.int32]
     widths: npt.NDArray[np.int32]
 
+    def at(self, some: slice) -> Records:
+        """The same of some samples that follow each other."""
+        return Records(
+            self.addresses[some],
+            self.sizes[some],
+            self.storages[some],
+            self.heights[some],
+            self.widths[some],
+        )
+
 
 class PackedSource(ColumnSource):
     """The samples of a packed file, or of a folder of shards."""
@@ -194,6 +204,7 @@ class PackedSource(ColumnSource):
         storages, heights, widths = np.empty((3, len(indices)), dtype=np.int32)
         for number, here, places in self.packed.by_file(indices):
             file = self.packed.files[number]
+            file.announce(places)
             found = places_of(file, places)
             addresses[here] = found.offset + self._address_of(file)
             sizes[here], storages[here] = found.size, found.storage

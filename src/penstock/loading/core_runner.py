@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
@@ -21,11 +22,16 @@ from penstock.planner.rules.measured import rows_to_measure, with_means
 from penstock.planner.views import ViewSteps
 from penstock.reference.libraries.pillow import check_pixels, decode_rgb, open_listening
 from penstock.resources import MORE_THREADS, refused
+from penstock.storage.options import read_size
 from penstock.transforms.effects import EffectMove
 from penstock.transforms.moves import Move
 
 # Threads that only read: enough to keep a slow disk busy, asleep on a fast one.
 _READERS = 4
+
+# To remember where rows of files begin: those of half a million usual photos.
+_MOST_ROW_MEMORY = 256 * 2**20
+_ROW_MEMORY_VARIABLE = "PENSTOCK_ROW_MEMORY"
 
 # How often a waiting thread looks whether the loader was closed.
 _WAIT_S = 0.25
@@ -62,6 +68,9 @@ class CoreRunner(PartRunner):
 
     def _settle_sources(self, run: PartRun) -> None:
         """Find out where each sample's pixels come from, and drop those that have none."""
+        run.settled = True
+        if not run.engine_part.any_not_ours:
+            return
         unreadable, route = run.engine_part.unreadable, run.engine_part.route
         for position in np.flatnonzero(unreadable).tolist():
             run.failed[position] = run.engine_part.problem(position)
@@ -69,7 +78,6 @@ class CoreRunner(PartRunner):
         self._decode_by_pillow(
             run, {position: run.engine_part.reason(position) for position in elsewhere}
         )
-        run.settled = True
 
     def _check_sizes(self, run: PartRun) -> None:
         """Drop images with too many pixels before memory is allocated for them."""
@@ -93,8 +101,10 @@ class CoreRunner(PartRunner):
         sizes: Sizes,
         steps: StepsT,
         start: Callable[[Positions, StepsT], None],
+        needed: Regions | None = None,
     ) -> None:
-        self._settle(run, positions, steps.regions(sizes))
+        """Run steps; `needed` is what they read of the images, where that is known already."""
+        self._settle(run, positions, needed or steps.regions(sizes))
         if run.failed:
             left = np.isin(positions, run.alive())
             positions, steps, sizes = positions[left], steps.pick(left), sizes.at(left)
@@ -102,7 +112,8 @@ class CoreRunner(PartRunner):
             return
         start(positions, steps)
         self._wait(run.engine_part, run.part.samples)
-
+        if not run.engine_part.any_remark:
+            return
         status = run.engine_part.status[positions]
         doubtful = positions[status != Status.OK]
         remarked = (status == Status.OK) & (run.engine_part.has_message[positions] != 0)
@@ -206,6 +217,8 @@ class CoreRunner(PartRunner):
             if self._closed:
                 engine_part.cancel()
         self._check_open()
+        if not engine_part.any_lacking:
+            return
         for position in np.flatnonzero(engine_part.lacking).tolist():
             said = engine_part.problem(position) or engine_part.message(position)
             what = f"{self._source.name(int(files[position]))}: {said}"
@@ -214,12 +227,21 @@ class CoreRunner(PartRunner):
 
 def _start_engine(threads: int) -> Engine:
     try:
-        return Engine(threads, _READERS)
+        return Engine(threads, _READERS, _row_memory())
     except ResourceError as error:
         raise ResourceError(
             f"Loader: threads={threads}, and {_READERS} more that read files: {error}. "
             f"{MORE_THREADS}"
         ) from error
+
+
+def _row_memory() -> int:
+    """Return how many bytes the core may use to remember where the rows of files begin."""
+    told = os.environ.get(_ROW_MEMORY_VARIABLE, "").strip()
+    if told:
+        return 0 if told == "0" else read_size(_ROW_MEMORY_VARIABLE, told)
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return min(_MOST_ROW_MEMORY, memory // 100)
 
 
 def _arrays_for(sizes: Sizes) -> list[npt.NDArray[np.uint8]]:

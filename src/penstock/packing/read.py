@@ -11,14 +11,31 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+import numpy as np
+
 from penstock._core import MappedFile, checksum
 from penstock.errors import PackError
+from penstock.geometry import Ints
 from penstock.packing.columns import Bytes
-from penstock.packing.format import HEADER_BYTES, TAIL_BYTES, Entry, Header
+from penstock.packing.format import (
+    HEADER_BYTES,
+    SAMPLE,
+    SYSTEM,
+    TAIL_BYTES,
+    Entry,
+    Header,
+    row_bytes,
+)
 from penstock.packing.pack_index import PackIndex, SampleFacts
 from penstock.printable import printable
 from penstock.regular_file import open_regular
 from penstock.resources import raise_if_refused
+
+# A system that reads a page reads many around it, one look-up after the other: in a large index, a
+# batch waits long for pages that nobody needs. What the first batches need is asked for at once.
+_LARGE_INDEX_BYTES = 1 << 24
+_MOST_ANNOUNCED = 1 << 12  # samples; each costs a few microseconds, also where nothing is missing
+_LOOKED_UP = ("offset", "size", "storage", "height", "width", "flags")
 
 
 class PackFile(PackIndex):
@@ -39,6 +56,21 @@ class PackFile(PackIndex):
             super().__init__(self._map, len(self._map), self.path)
             self._check_header(header)
         self.flags = header.flags  # version 1 has them only there
+        is_large = self.file_bytes - self.tail.records_end >= _LARGE_INDEX_BYTES
+        self._left_to_announce = _MOST_ANNOUNCED if is_large else 0
+
+    def announce(self, samples: Ints) -> None:
+        """Say that what the index has of these samples is needed next; of the first ones only."""
+        if self._left_to_announce <= 0:
+            return
+        self._left_to_announce -= len(samples)
+        rows = [
+            entry.offset + samples * row_bytes(entry.column)
+            for entry in self.entries
+            if entry.column.kind == "fixed"
+            and (entry.role == SAMPLE or (entry.role == SYSTEM and entry.column.name in _LOOKED_UP))
+        ]
+        self._file.will_need(np.concatenate(rows))
 
     def _check_header(self, header: Header) -> None:
         ends = (header.file_id, header.version), (self.tail.file_id, self.version)
@@ -66,6 +98,11 @@ class PackFile(PackIndex):
                 "its checksum does not match. Copy the file again, or repack."
             )
         return data
+
+    @property
+    def mapped(self) -> Bytes | None:
+        """All bytes of the file; None if they are not on this machine."""
+        return self._map
 
     def check_unchanged(self, indices: Sequence[int] = ()) -> None:
         """Raise PackError unless what has been read so far is what the file had when opened.

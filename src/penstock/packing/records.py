@@ -137,6 +137,19 @@ def rebuild_jpeg(record: bytes) -> bytes:
         raise PackError(f"its coefficients cannot be read ({error})") from error
 
 
+def check_tiles(record: bytes) -> tuple[int, int]:
+    """Unpack all tiles of a `dct` record, and return the image's height and width.
+
+    PackError, without the sample's name, if it is damaged.
+    """
+    try:
+        return _core.check_tiles(record)
+    except CoreError:  # not about this record: a wrong PENSTOCK_SIMD, say
+        raise
+    except ValueError as error:
+        raise PackError(f"its coefficients cannot be read ({error})") from error
+
+
 def encode_pixels(image: PIL.Image.Image) -> tuple[bytes, int]:
     """Return the record of an image's RGB pixels, and its flags.
 
@@ -330,7 +343,21 @@ def read_image(file: PackFile, index: int) -> PIL.Image.Image:
 
 
 def check_image(file: PackFile, index: int) -> None:
-    """Raise PackError if `read_image` would; takes less memory."""
+    """Raise PackError if `read_image` would, without rebuilding what is stored as coefficients."""
+    sample = file.sample(index)
+    if sample.storage != "dct":
+        check_original(file, index)
+        return
+    with _naming(file, sample):
+        record = file.record(index)
+        if problem := too_many_pixels(sample.height, sample.width):
+            raise DecodeError(problem)
+        # Pixels follow from coefficients, whatever these are, so nothing more can go wrong.
+        _check_size(Size(*check_tiles(record)), sample)
+
+
+def check_original(file: PackFile, index: int) -> None:
+    """Raise PackError if `read_image` or `original_file` would; takes less memory."""
     sample = file.sample(index)
     with _naming(file, sample):
         if sample.storage == "raw":

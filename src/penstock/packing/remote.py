@@ -133,6 +133,14 @@ class RemotePackFile(PackFile):
         """Read what `load_rows` needs of the index."""
         self._index.load(self._index.needed_for_rows(self.entries))
 
+    @property
+    def mapped(self) -> Bytes | None:
+        """None: nothing is mapped."""
+        return None
+
+    def announce(self, samples: Ints) -> None:
+        """Nothing to do: the index is in memory."""
+
     def stored(self, offset: int, size: int) -> Bytes:
         """Return bytes of the file as they are; those of records are asked for."""
         if offset >= self._start or not size:

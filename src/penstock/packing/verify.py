@@ -12,7 +12,7 @@ import numpy as np
 
 from penstock._core import checksum
 from penstock.errors import DecodeError, PackError
-from penstock.geometry import Size
+from penstock.geometry import Ints, Size
 from penstock.limits import Limits, obeying_limits
 from penstock.packing.columns import VariableColumn
 from penstock.packing.format import HEADER_BYTES, STORAGES, TAIL_BYTES, Entry, aligned
@@ -22,8 +22,9 @@ from penstock.packing.ordered_map import map_in_order
 from penstock.packing.parts import Layout
 from penstock.packing.ranges import block_ranges, check_parts, compare_head
 from penstock.packing.read import PackFile
-from penstock.packing.records import check_image
+from penstock.packing.records import check_image, check_original
 from penstock.packing.shards import open_packed
+from penstock.packing.sound import CHUNK_SAMPLES, Depth, find_sound
 from penstock.progress import ProgressBar
 from penstock.sources import read_label_map
 from penstock.usable_cores import usable_cores
@@ -40,7 +41,16 @@ class VerifyReport:
     samples: int
     bytes: int
     deep: bool  # whether images were decoded too
+    originals: bool  # whether original files were rebuilt, too
     problems: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, path: str, samples: int, size: int, depth: Depth, problems: tuple[str, ...]
+    ) -> VerifyReport:
+        """Return the report of a data set that was looked at so closely."""
+        images, originals = depth >= Depth.IMAGES, depth == Depth.ORIGINALS
+        return cls(path, samples, size, images, originals, problems)
 
     @property
     def intact(self) -> bool:
@@ -57,36 +67,38 @@ def verify(
     packed: str | os.PathLike[str],
     *,
     deep: bool = False,
+    originals: bool = False,
     threads: int | None = None,
     limits: Limits | None = None,  # noqa: ARG001 (obeying_limits reads it)
     progress: bool | None = None,
 ) -> VerifyReport:
     """Check a packed file or folder: finds any flipped bit, any cut, any false offset.
 
-    With `deep`, every image and its masks are decoded too, and every file that `unpack` would give
-    back byte for byte is rebuilt and compared with the original's checksum; images and masks
-    larger than `limits` allow count as problems.
+    With `deep`, every image and its masks are decoded too; those larger than `limits` allow count
+    as problems. With `originals`, all of this is done, and every file that `unpack` would give back
+    byte for byte is rebuilt and compared with the original's checksum.
     """
     path = os.fspath(packed)
+    depth = Depth.ORIGINALS if originals else Depth.IMAGES if deep else Depth.BYTES
     try:
         data = open_packed(path)
     except PackError as error:
         if not os.path.exists(path):
             raise
-        return VerifyReport(path, 0, 0, deep, (str(error),))
+        return VerifyReport.of(path, 0, 0, depth, (str(error),))
     with ProgressBar("verifying", total=len(data), unit="images", show=progress) as bar:
         problems = (
             f"{file.path}: {problem}"
             for file in data.files
-            for problem in _problems(file, bar, deep=deep, threads=threads or usable_cores())
+            for problem in _problems(file, bar, depth, threads or usable_cores())
         )
         first = tuple(islice(problems, MOST_PROBLEMS))
-    return VerifyReport(path, len(data), data.file_bytes, deep, first)
+    return VerifyReport.of(path, len(data), data.file_bytes, depth, first)
 
 
-def _problems(file: PackFile, bar: ProgressBar, *, deep: bool, threads: int) -> Iterator[str]:
+def _problems(file: PackFile, bar: ProgressBar, depth: Depth, threads: int) -> Iterator[str]:
     """What is wrong with a file; nothing else if it changed while it was looked at."""
-    for problem in _damage(file, bar, deep=deep, threads=threads):
+    for problem in _damage(file, bar, depth, threads):
         if change := _change(file):
             yield change
             return
@@ -103,7 +115,7 @@ def _change(file: PackFile) -> str | None:
     return None
 
 
-def _damage(file: PackFile, bar: ProgressBar, *, deep: bool, threads: int) -> Iterator[str]:
+def _damage(file: PackFile, bar: ProgressBar, depth: Depth, threads: int) -> Iterator[str]:
     whole = True
     for entry in file.entries:
         for problem in _column_problems(file, entry):
@@ -120,24 +132,28 @@ def _damage(file: PackFile, bar: ProgressBar, *, deep: bool, threads: int) -> It
     if false_index := _false_blocks(file) or _false_parts(file):
         yield false_index
         return
-    yield from _damaged_bytes(file, bar, deep=deep, threads=threads)
+    yield from _damaged_bytes(file, bar, depth, threads)
 
 
-def _damaged_bytes(file: PackFile, bar: ProgressBar, *, deep: bool, threads: int) -> Iterator[str]:
+def _damaged_bytes(file: PackFile, bar: ProgressBar, depth: Depth, threads: int) -> Iterator[str]:
     """Look at every block, and at every sample."""
-
-    def look(job: tuple[bool, int]) -> str | None:
-        is_sample, number = job
-        return _sample_problem(file, number, deep=deep) if is_sample else _damaged(file, number)
-
     blocks = len(file.blocks["first"]) if file.version > 1 else 0
-    samples = ((True, number) for number in range(len(file)))
-    jobs = chain(((False, number) for number in range(blocks)), samples)
-    for count, found in enumerate(map_in_order(look, jobs, threads)):
-        if count >= blocks:
-            bar.advance()
-        if found is not None:
-            yield found
+
+    def look(job: tuple[int, int]) -> tuple[int, list[str]]:
+        start, stop = job
+        if stop <= blocks:
+            return 0, _damaged_blocks(file, start)
+        samples = np.arange(start - blocks, stop - blocks)
+        return len(samples), list(_sample_problems(file, samples, depth))
+
+    each_block = ((number, number + 1) for number in range(blocks))
+    end = blocks + len(file)
+    chunks = (
+        (start, min(start + CHUNK_SAMPLES, end)) for start in range(blocks, end, CHUNK_SAMPLES)
+    )
+    for seen, found in map_in_order(look, chain(each_block, chunks), threads):
+        bar.advance(seen)
+        yield from found
 
 
 def _column_problems(file: PackFile, entry: Entry) -> Iterator[str]:
@@ -153,19 +169,32 @@ def _column_problems(file: PackFile, entry: Entry) -> Iterator[str]:
         yield f"{name}: its offsets do not rise from 0 to the end."
 
 
-def _sample_problem(file: PackFile, index: int, *, deep: bool) -> str | None:
-    try:
-        sample = file.sample(index)
-        end = sample.offset + sample.size
-        if not _is_zero(file, end, aligned(end)):
-            return f"sample {index:,} ({sample.name}): the padding after it is not zero."
-        if deep:
-            check_image(file, index)
-            _check_masks(file, index)
-        _check_parts(file, index, file.record(index))
-    except PackError as error:
-        return str(error).removeprefix(f"{file.path}: ")
-    return None
+def _sample_problems(file: PackFile, samples: Ints, depth: Depth) -> Iterator[str]:
+    sound = find_sound(file, samples, depth)
+    has_masks = depth >= Depth.IMAGES and MASKS.name in file.columns
+    for index, is_sound in zip(samples.tolist(), sound.tolist(), strict=True):
+        if is_sound and not has_masks:
+            continue
+        try:
+            if not is_sound:
+                _check_sample(file, index, depth)
+            if has_masks:
+                _check_masks(file, index)
+        except PackError as error:
+            yield str(error).removeprefix(f"{file.path}: ")
+
+
+def _check_sample(file: PackFile, index: int, depth: Depth) -> None:
+    """Raise PackError if anything but its masks is wrong with a sample, and say what."""
+    sample = file.sample(index)
+    end = sample.offset + sample.size
+    if not _is_zero(file, end, aligned(end)):
+        raise PackError(f"sample {index:,} ({sample.name}): the padding after it is not zero.")
+    if depth == Depth.IMAGES:
+        check_image(file, index)
+    elif depth == Depth.ORIGINALS:
+        check_original(file, index)
+    _check_parts(file, index, file.record(index))
 
 
 def _check_parts(file: PackFile, index: int, record: bytes) -> None:
@@ -217,11 +246,11 @@ def _false_blocks(file: PackFile) -> str | None:
     return None
 
 
-def _damaged(file: PackFile, block: int) -> str | None:
+def _damaged_blocks(file: PackFile, block: int) -> list[str]:
     found = block_ranges(file, np.array([block]))
     if file.crc_of(int(found.offset[0]), int(found.size[0])) != int(found.crc[0]):
-        return f"block {block:,} is damaged: its checksum does not match."
-    return None
+        return [f"block {block:,} is damaged: its checksum does not match."]
+    return []
 
 
 def _check_masks(file: PackFile, index: int) -> None:

@@ -1,4 +1,4 @@
-// The inverse DCT of two (AVX2) or four (AVX-512) blocks at once, one in each 128-bit lane.
+// The inverse DCT of two blocks at once, one in each 128-bit lane.
 // Everything is internal to the file that includes it.
 #pragma once
 
@@ -14,41 +14,33 @@ using V = Vector;
 
 /// Factors for a dot product with word pairs.
 [[gnu::always_inline]] inline V factors(int first, int second) {
-  return MM(set1_epi32)(static_cast<int>((first & 0xFFFF) | static_cast<unsigned>(second) << 16));
+  return _mm256_set1_epi32(
+      static_cast<int>((first & 0xFFFF) | static_cast<unsigned>(second) << 16));
 }
 
 template <bool kHigh>
 [[gnu::always_inline]] inline V interleave(V a, V b) {
-  return kHigh ? MM(unpackhi_epi16)(a, b) : MM(unpacklo_epi16)(a, b);
+  return kHigh ? _mm256_unpackhi_epi16(a, b) : _mm256_unpacklo_epi16(a, b);
 }
 
 /// One dimension for words 0-3 (or 4-7) of every lane: rounded 32-bit sums, not yet shifted.
 template <int kShift, bool kHigh>
 [[gnu::always_inline]] inline void transform_half(V (&sums)[8], const V (&x)[8]) {
   // 8 * (rounding / 8), because the rounding of the row pass does not fit a 16-bit factor.
-  const V eights = MM(set1_epi16)(8);
+  const V eights = _mm256_set1_epi16(8);
   const V scale = factors(1 << kConstBits, (1 << (kShift - 1)) / 8);
-  const V sum04 = MM(madd_epi16)(interleave<kHigh>(MM(add_epi16)(x[0], x[4]), eights), scale);
+  const V sum04 = _mm256_madd_epi16(interleave<kHigh>(_mm256_add_epi16(x[0], x[4]), eights), scale);
   const V difference04 =
-      MM(madd_epi16)(interleave<kHigh>(MM(sub_epi16)(x[0], x[4]), eights), scale);
+      _mm256_madd_epi16(interleave<kHigh>(_mm256_sub_epi16(x[0], x[4]), eights), scale);
   const V x26 = interleave<kHigh>(x[2], x[6]);
-#if defined(PENSTOCK_ISA_AVX512)
-  const V even[4] = {
-      dot_and_add(sum04, x26, factors(k0_541 + k0_765, k0_541)),
-      dot_and_add(difference04, x26, factors(k0_541, k0_541 - k1_847)),
-      dot_and_add(difference04, x26, factors(-k0_541, k1_847 - k0_541)),
-      dot_and_add(sum04, x26, factors(-k0_541 - k0_765, -k0_541)),
-  };
-#else
   const V even2 = _mm256_madd_epi16(x26, factors(k0_541, k0_541 - k1_847));
   const V even3 = _mm256_madd_epi16(x26, factors(k0_541 + k0_765, k0_541));
   const V even[4] = {_mm256_add_epi32(sum04, even3), _mm256_add_epi32(difference04, even2),
                      _mm256_sub_epi32(difference04, even2), _mm256_sub_epi32(sum04, even3)};
-#endif
 
-  const V sums37_15 = interleave<kHigh>(MM(add_epi16)(x[3], x[7]), MM(add_epi16)(x[1], x[5]));
-  const V z3 = MM(madd_epi16)(sums37_15, factors(k1_175 - k1_961, k1_175));
-  const V z4 = MM(madd_epi16)(sums37_15, factors(k1_175, k1_175 - k0_390));
+  const V sums37_15 = interleave<kHigh>(_mm256_add_epi16(x[3], x[7]), _mm256_add_epi16(x[1], x[5]));
+  const V z3 = _mm256_madd_epi16(sums37_15, factors(k1_175 - k1_961, k1_175));
+  const V z4 = _mm256_madd_epi16(sums37_15, factors(k1_175, k1_175 - k0_390));
   const V x71 = interleave<kHigh>(x[7], x[1]);
   const V x53 = interleave<kHigh>(x[5], x[3]);
   const V odd[4] = {
@@ -59,15 +51,15 @@ template <int kShift, bool kHigh>
   };
 
   for (int i = 0; i < 4; ++i) {
-    sums[i] = MM(add_epi32)(even[i], odd[i]);
-    sums[7 - i] = MM(sub_epi32)(even[i], odd[i]);
+    sums[i] = _mm256_add_epi32(even[i], odd[i]);
+    sums[7 - i] = _mm256_sub_epi32(even[i], odd[i]);
   }
 }
 
 /// transform_half for x[4] to x[7] that are zero.
 template <int kShift, bool kHigh>
 [[gnu::always_inline]] inline void transform_half_of_four(V (&sums)[8], const V (&x)[8]) {
-  const V rounding = MM(set1_epi32)(1 << (kShift - 1));
+  const V rounding = _mm256_set1_epi32(1 << (kShift - 1));
   const int scale = 1 << kConstBits;
   const V x20 = interleave<kHigh>(x[2], x[0]);
   const V even[4] = {
@@ -78,119 +70,16 @@ template <int kShift, bool kHigh>
   };
   const V x31 = interleave<kHigh>(x[3], x[1]);
   const V odd[4] = {
-      MM(madd_epi16)(x31, factors(k1_175, k1_175 - k0_390 + k1_501 - k0_899)),
-      MM(madd_epi16)(x31, factors(k3_072 - k2_562 + k1_175 - k1_961, k1_175)),
-      MM(madd_epi16)(x31, factors(k1_175 - k2_562, k1_175 - k0_390)),
-      MM(madd_epi16)(x31, factors(k1_175 - k1_961, k1_175 - k0_899)),
+      _mm256_madd_epi16(x31, factors(k1_175, k1_175 - k0_390 + k1_501 - k0_899)),
+      _mm256_madd_epi16(x31, factors(k3_072 - k2_562 + k1_175 - k1_961, k1_175)),
+      _mm256_madd_epi16(x31, factors(k1_175 - k2_562, k1_175 - k0_390)),
+      _mm256_madd_epi16(x31, factors(k1_175 - k1_961, k1_175 - k0_899)),
   };
   for (int i = 0; i < 4; ++i) {
-    sums[i] = MM(add_epi32)(even[i], odd[i]);
-    sums[7 - i] = MM(sub_epi32)(even[i], odd[i]);
+    sums[i] = _mm256_add_epi32(even[i], odd[i]);
+    sums[7 - i] = _mm256_sub_epi32(even[i], odd[i]);
   }
 }
-
-#if defined(PENSTOCK_ISA_AVX512)
-
-struct Words {
-  uint16_t at[32];
-};
-struct Bytes {
-  uint8_t at[64];
-};
-
-/// Words 0, 2, 4, 6 (or 1, 3, 5, 7) of a lane of a, with those of b in between.
-constexpr Words every_second_word(int first) {
-  Words index{};
-  for (int i = 0; i < 16; ++i) {
-    index.at[2 * i] = static_cast<uint16_t>(2 * i + first);
-    index.at[2 * i + 1] = static_cast<uint16_t>(32 + 2 * i + first);
-  }
-  return index;
-}
-
-/// The upper words of a lane's four sums in a, then of those in b.
-constexpr Words upper_words() {
-  Words index{};
-  for (int lane = 0; lane < 4; ++lane)
-    for (int i = 0; i < 4; ++i) {
-      index.at[8 * lane + i] = static_cast<uint16_t>(8 * lane + 2 * i + 1);
-      index.at[8 * lane + 4 + i] = static_cast<uint16_t>(32 + 8 * lane + 2 * i + 1);
-    }
-  return index;
-}
-
-/// From columns (0, 1) in a and (2, 3) in b, 8 bytes each in every lane: four columns of rows
-/// [first, first + 4), row by row and block by block.
-constexpr Bytes four_rows(int first) {
-  Bytes index{};
-  for (int i = 0; i < 64; ++i) {
-    const int row = i / 16, block = i / 4 % 4, column = i % 4;
-    index.at[i] =
-        static_cast<uint8_t>(64 * (column / 2) + 16 * block + 8 * (column % 2) + first + row);
-  }
-  return index;
-}
-
-alignas(64) constexpr Words kEvenWords = every_second_word(0);
-alignas(64) constexpr Words kOddWords = every_second_word(1);
-alignas(64) constexpr Words kUpperWords = upper_words();
-alignas(64) constexpr Bytes kRows[2] = {four_rows(0), four_rows(4)};
-
-/// a0 b0 a2 b2 a4 b4 a6 b6
-[[gnu::always_inline]] inline V even_words(V a, V b) {
-  return _mm512_permutex2var_epi16(a, _mm512_load_si512(&kEvenWords), b);
-}
-
-/// a1 b1 a3 b3 a5 b5 a7 b7
-[[gnu::always_inline]] inline V odd_words(V a, V b) {
-  return _mm512_permutex2var_epi16(a, _mm512_load_si512(&kOddWords), b);
-}
-
-[[gnu::always_inline]] inline void store_two_rows(uint8_t* plane, ptrdiff_t stride, V rows) {
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(plane), _mm512_castsi512_si256(rows));
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(plane + stride),
-                      _mm512_extracti64x4_epi64(rows, 1));
-}
-
-/// Sums of the row pass, each a column, to eight rows of 32 samples.
-[[gnu::always_inline]] inline void store_columns(uint8_t* plane, ptrdiff_t stride,
-                                                 const V (&low)[8], const V (&high)[8], V offset) {
-  // Shifting by 16 and then by the rest needs no saturation: 14 bits are left.
-  const V upper = _mm512_load_si512(&kUpperWords);
-  V pair[4];
-  for (int i = 0; i < 4; ++i) {
-    const V first = _mm512_permutex2var_epi16(low[2 * i], upper, high[2 * i]);
-    const V second = _mm512_permutex2var_epi16(low[2 * i + 1], upper, high[2 * i + 1]);
-    pair[i] = _mm512_xor_si512(_mm512_packs_epi16(_mm512_srai_epi16(first, kRowShift - 16),
-                                                  _mm512_srai_epi16(second, kRowShift - 16)),
-                               offset);
-  }
-  const V rows01 = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-  const V rows23 = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-  for (int half = 0; half < 2; ++half) {
-    const V index = _mm512_load_si512(&kRows[half]);
-    const V left = _mm512_permutex2var_epi8(pair[0], index, pair[1]);
-    const V right = _mm512_permutex2var_epi8(pair[2], index, pair[3]);
-    uint8_t* rows = plane + 4 * half * stride;
-    store_two_rows(rows, stride, _mm512_permutex2var_epi32(left, rows01, right));
-    store_two_rows(rows + 2 * stride, stride, _mm512_permutex2var_epi32(left, rows23, right));
-  }
-}
-
-/// Rows 0 to 3 (or 4 to 7) of four blocks: registers that hold a block become registers that hold a
-/// row.
-[[gnu::always_inline]] inline void gather_rows(V* rows, const V (&blocks)[4]) {
-  const V top01 = _mm512_shuffle_i32x4(blocks[0], blocks[1], 0x44);
-  const V top23 = _mm512_shuffle_i32x4(blocks[2], blocks[3], 0x44);
-  const V bottom01 = _mm512_shuffle_i32x4(blocks[0], blocks[1], 0xEE);
-  const V bottom23 = _mm512_shuffle_i32x4(blocks[2], blocks[3], 0xEE);
-  rows[0] = _mm512_shuffle_i32x4(top01, top23, 0x88);
-  rows[1] = _mm512_shuffle_i32x4(top01, top23, 0xDD);
-  rows[2] = _mm512_shuffle_i32x4(bottom01, bottom23, 0x88);
-  rows[3] = _mm512_shuffle_i32x4(bottom01, bottom23, 0xDD);
-}
-
-#else
 
 /// a0 b0 a2 b2 a4 b4 a6 b6
 [[gnu::always_inline]] inline V even_words(V a, V b) {
@@ -237,16 +126,14 @@ alignas(64) constexpr Bytes kRows[2] = {four_rows(0), four_rows(4)};
     store_two_rows(plane + y * stride, plane + (y + 4) * stride, rows[y], offset);
 }
 
-#endif
-
 /// Rows a and b of the column pass, saturated to words: 4 columns of a, then 4 of b.
 [[gnu::always_inline]] inline V pack_rows(V a, V b) {
-  return MM(packs_epi32)(MM(srai_epi32)(a, kColumnShift), MM(srai_epi32)(b, kColumnShift));
+  return _mm256_packs_epi32(_mm256_srai_epi32(a, kColumnShift), _mm256_srai_epi32(b, kColumnShift));
 }
 
 template <int kWhich>
 [[gnu::always_inline]] inline V shuffle_pairs(V a, V b) {
-  return as_integers(MM(shuffle_ps)(as_floats(a), as_floats(b), kWhich));
+  return as_integers(_mm256_shuffle_ps(as_floats(a), as_floats(b), kWhich));
 }
 
 /// Four columns of words, each with rows 0 to 7, from sums that hold a row each.
@@ -265,13 +152,9 @@ template <int kWhich>
 
 /// Whether transform_rows does with this dequantised row what libjpeg-turbo does.
 [[gnu::always_inline]] inline bool is_in_range(V row0) {
-  const V from_limit = MM(add_epi16)(row0, MM(set1_epi16)(kRow0Limit));
-  const V beyond = MM(set1_epi16)(-2 * kRow0Limit);
-#if defined(PENSTOCK_ISA_AVX512)
-  return _mm512_test_epi16_mask(from_limit, beyond) == 0;
-#else
+  const V from_limit = _mm256_add_epi16(row0, _mm256_set1_epi16(kRow0Limit));
+  const V beyond = _mm256_set1_epi16(-2 * kRow0Limit);
   return _mm256_testz_si256(from_limit, beyond);
-#endif
 }
 
 /// Transforms dequantised rows. Requires that the first is_in_range.
