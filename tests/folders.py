@@ -70,7 +70,7 @@ def folder(make_folder: Callable[..., Path]) -> Path:
 
 @pytest.fixture
 def broken_folder(make_folder: Callable[..., Path], tmp_path: Path) -> Path:
-    """Good JPEGs, and among them: cut short, empty, text; stray marker, PNG, progressive, CMYK."""
+    """Good JPEGs, and among them: cut short, empty, text; stray marker, PNG, RGB, CMYK."""
     root = make_folder(images=20, classes=2, seed=1)
     rng = np.random.default_rng(7)
     first, second = root / "class_0", root / "class_1"
@@ -81,7 +81,7 @@ def broken_folder(make_folder: Callable[..., Path], tmp_path: Path) -> Path:
     middle = len(whole) * 3 // 4
     (second / "marker.jpg").write_bytes(whole[:middle] + b"\xff\xd3" + whole[middle + 2 :])
     make_image(rng, 50, 60).save(second / "picture.png")
-    make_image(rng, 60, 50).save(second / "progressive.jpg", progressive=True, quality=80)
+    make_image(rng, 60, 50).save(second / "rgb.jpg", keep_rgb=True, quality=80)
     make_image(rng, 64, 48).convert("CMYK").save(first / "cmyk.jpg")
     return root
 

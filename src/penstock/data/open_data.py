@@ -10,18 +10,11 @@ from functools import partial
 from typing import Any
 
 from penstock.data.column_source import ColumnSource
-from penstock.data.hugging_face import from_hf
 from penstock.data.packed import PackedSource
 from penstock.data.remote import CacheAsked, RemotePackedSource
-from penstock.data.unpacked import open_unpacked
 from penstock.errors import LoaderError, SourceError
 from penstock.limits import Limits, limits_in_force, obeying_limits
-from penstock.packing.datasets import LayoutSource
-from penstock.packing.datasets.hugging_face import is_hugging_face
-from penstock.packing.datasets.open_dataset import how_to_pack, open_pack_source
-from penstock.packing.datasets.shard_list import tar_list
 from penstock.packing.format import SUFFIX
-from penstock.packing.items import FileItems
 from penstock.packing.shards import MANIFEST, open_packed
 from penstock.sources import Source, open_mask_pairs, open_source
 from penstock.storage.address import is_address
@@ -81,6 +74,20 @@ def open_data(
     if isinstance(data, ColumnSource):  # before `Source`, whose check would ask for the labels
         _refuse_said(data.describe(), {"labels": labels, **said})
         return data
+    return _open_layout(data, labels, said)
+
+
+def _open_layout(data: Any, labels: Any, said: dict[str, Any]) -> Source:
+    """Open what is not packed."""
+    # Late, since the readers of all layouts take a third of the time that a first loader takes.
+    from penstock.data.hugging_face import from_hf
+    from penstock.data.unpacked import open_unpacked
+    from penstock.packing.datasets import LayoutSource
+    from penstock.packing.datasets.hugging_face import is_hugging_face
+    from penstock.packing.datasets.open_dataset import how_to_pack, open_pack_source
+    from penstock.packing.datasets.shard_list import tar_list
+    from penstock.packing.items import FileItems
+
     if is_hugging_face(data):
         _refuse_said("a Hugging Face data set", {"labels": labels, **said})
         return from_hf(data)
@@ -90,7 +97,7 @@ def open_data(
     if not (isinstance(data, (str, os.PathLike)) or names_tars) or labels is not None:
         _refuse_said("kind, split and images", said)
         return _warned(open_source(data, labels))
-    opened = open_pack_source(data, kind=kind, split=split, images=images)
+    opened = open_pack_source(data, **said)
     if isinstance(opened, FileItems):
         return _warned(opened.source)
     assert isinstance(opened, LayoutSource)  # noqa: S101  all other layouts
@@ -99,9 +106,7 @@ def open_data(
     source.opened_by = partial(
         open_data,
         data if names_tars else path,
-        kind=kind,
-        split=split,
-        images=images,
+        **said,
         limits=limits_in_force(),
     )
     return source
@@ -156,6 +161,8 @@ def _refuse_far(data: Any, said: dict[str, Any]) -> None:
 
 
 def _open_pairs(data: Any, masks: Any, labels: Any, said: dict[str, Any]) -> Source:
+    from penstock.packing.datasets.hugging_face import is_hugging_face  # late, as above
+
     if isinstance(masks, bool) or not isinstance(masks, (str, os.PathLike, Iterable)):
         raise LoaderError(f"masks: a folder or a list of files is needed, got {masks!r}.")
     if labels is not None:

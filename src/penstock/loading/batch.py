@@ -14,6 +14,7 @@ from penstock._core import BatchBuffer, BatchRing, Element
 from penstock.errors import LoaderError
 from penstock.geometry import Ints, Size, Sizes
 from penstock.loading.options import OutputOptions
+from penstock.loading.stretch import Stretch
 from penstock.loading.to_torch import PinnedMemory, TorchMemory
 from penstock.transforms.targets import Targets
 
@@ -394,6 +395,8 @@ class Part:
     samples: Ints  # those that are read: the same, unless one replaces another
     rank: int  # order of parts: lower goes first
     attempt: int = 0
+    stretch: Stretch | None = None  # with these samples among others, made ready together
+    first: int = 0  # place of the first of them in it
 
     def pick(self, items: npt.NDArray[Any]) -> Part:
         """Return the part that consists of these items only."""
@@ -410,10 +413,26 @@ class Part:
 
 
 def cut_into_parts(
-    batch: Batch, seed: int, epoch: int, ranks: Iterator[int], part_size: int
+    batch: Batch,
+    seed: int,
+    epoch: int,
+    ranks: Iterator[int],
+    part_size: int,
+    stretch: Stretch | None = None,
+    first: int = 0,
 ) -> Iterator[Part]:
-    """Cut a batch into parts, which take their ranks from `ranks`."""
+    """Cut a batch into parts, which take their ranks from `ranks`.
+
+    Its samples may be a piece of a `stretch`, from the place `first` on.
+    """
     slots = np.arange(len(batch.keys), dtype=np.int32)
-    for some in np.array_split(slots, parts_of(len(slots), part_size)):
-        keys, samples = batch.keys[some], batch.samples[some]
-        yield Part(batch, seed, epoch, some, keys, samples, next(ranks))
+    parts = parts_of(len(slots), part_size)
+    for number in range(parts):
+        begin, end = len(slots) * number // parts, len(slots) * (number + 1) // parts
+        some = slice(begin, end)
+        # A copy: a substitute is written into the batch's list, not into the part's.
+        keys, samples = batch.keys[some], batch.samples[some].copy()
+        own = first + begin
+        yield Part(
+            batch, seed, epoch, slots[some], keys, samples, next(ranks), stretch=stretch, first=own
+        )

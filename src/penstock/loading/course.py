@@ -6,16 +6,19 @@ begins another one.
 
 from __future__ import annotations
 
+import time
 import warnings
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from penstock.errors import LoaderError
+from penstock.errors import LoaderError, PenstockError
 from penstock.loading.again import Again, read_place
 from penstock.loading.cuts import Cuts
 from penstock.loading.deliver import Delivery
 from penstock.loading.epoch import Delivering, Epoch, Progress
 from penstock.loading.failures import Ledger
+from penstock.loading.fetch import is_local
 from penstock.loading.mix import Mixer, even_counts
 from penstock.loading.options import BatchOptions, RunOptions
 from penstock.loading.past_batch import PastBatch, Where
@@ -37,6 +40,7 @@ from penstock.planner.plan import Plan
 from penstock.planner.rules.rule import Rule
 
 _STATE_VERSION = 1
+_PAUSE_S = 0.1  # between two epochs, at least
 
 
 class Course:
@@ -60,12 +64,15 @@ class Course:
         self._counts_cores = counts_cores  # whether the number of threads follows the ranks
         self._mixer = mixer
         self._follows_others = False  # whether somebody else lists the samples of epochs
+        self._begins_early = True
+        self._early: Epoch | None = None  # one that has begun before anybody asked for it
         self._check_counts()
         self._stand_at_the_start()
 
     def follow(self, order: Callable[[int], EpochOrder]) -> None:
         """Take the samples of every epoch, of all ranks together, from `order(epoch)`."""
         self.order, self._follows_others = order, True
+        self._early = None
 
     def _check_counts(self) -> None:
         if self._mixer is None:
@@ -85,9 +92,13 @@ class Course:
         batch_size: int,
         rules: tuple[Rule, ...] | None,
     ) -> Course:
-        """The same course with these options, from its first epoch on, with threads of its own."""
+        """The same course with these options, from its first epoch on, with threads of its own.
+
+        It is for those who measure: work that is done between two epochs would belong to neither.
+        """
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
+        other._begins_early = False
         other.pipeline = self.pipeline.anew(plan, options)
         other.batching = replace(self.batching, batch_size=batch_size)
         other._share_selection()
@@ -101,6 +112,9 @@ class Course:
         if isinstance(self.pipeline.selection, BatchedSelection):
             for sample in self.pipeline.selection.unreadable.tolist():
                 self.ledger.note(sample, "skipped", "its size cannot be read")
+        self._last: Progress | None = None  # of the last epoch that began
+        self._goes_on = False  # whether that began as soon as the one before had ended
+        self._early = None
         self._gone_on: dict[int, int] = {}  # epochs that were gone on with, and from which sample
         self.set_epoch(0)
 
@@ -235,8 +249,24 @@ class Course:
             return self._runtimes.begin(self.pipeline, self._mixer, self._start_epoch)
 
     def _start_epoch(self, runtime: Runtime) -> Epoch:
-        pipeline, coming = self.pipeline, self._coming()
-        epoch = Epoch(
+        early, self._early = self._early, None
+        coming, wanted = self._coming(), (runtime, self.epoch, 0)
+        if early is not None and wanted == (early.runtime, early.progress.epoch, coming.start):
+            epoch = early.taken()
+        else:
+            epoch = self._make_epoch(runtime, coming)
+        self._progress = epoch.progress
+        self._gone_on[self.epoch] = self._start
+        self.epoch, self._start, self._batches_of_start = self.epoch + 1, 0, None
+        self._next_order = None
+        ended_s = None if self._last is None else self._last.ended_s
+        self._goes_on = ended_s is not None and time.monotonic() - ended_s < _PAUSE_S
+        self._last = epoch.progress
+        return epoch
+
+    def _make_epoch(self, runtime: Runtime, coming: Coming, before: Epoch | None = None) -> Epoch:
+        pipeline = self.pipeline
+        return Epoch(
             batches=coming.batches(),
             seed=self.batching.seed,
             draw_epoch=self.epoch,
@@ -250,12 +280,42 @@ class Course:
                 ),
             ),
             runtime=runtime,
+            before=before,
+            follow=weakref.WeakMethod(self._begin_early) if self._may_begin_early() else None,
         )
-        self._progress = epoch.progress
-        self._gone_on[self.epoch] = self._start
-        self.epoch, self._start, self._batches_of_start = self.epoch + 1, 0, None
-        self._next_order = None
-        return epoch
+
+    def _may_begin_early(self) -> bool:
+        """Whether nobody can tell that an epoch began before it was asked for, but by the clock.
+
+        No code of the user's runs in it, nothing is fetched from far away, and no file is left out.
+        """
+        pipeline = self.pipeline
+        plans = (pipeline.plan, *pipeline.plan.views)
+        return (
+            self._begins_early
+            and not self._follows_others
+            and pipeline.reusing is None
+            and pipeline.library is None
+            and pipeline.elsewhere is None
+            and pipeline.options.on_error == "raise"
+            and is_local(pipeline.source)
+            and not any(segment.python for plan in plans for segment in plan.segments)
+        )
+
+    def _begin_early(self, before: Epoch) -> Epoch | None:
+        """Begin the epoch that comes after `before`, whose last batches are under way.
+
+        Only in a loop that goes from epoch to epoch without a pause: whatever else is done in
+        between, such as validation, or measuring something, needs the processor itself.
+        """
+        with self._runtimes.lock:
+            if not self._goes_on or self._progress is not before.progress or self._stands_within:
+                return None
+            try:
+                self._early = self._make_epoch(before.runtime, self._coming(), before)
+            except PenstockError:  # whoever asks for the epoch gets it
+                self._early = None
+            return self._early
 
     def past_batch(
         self, epoch: int, step: int, rank: int | None, world_size: int | None
@@ -320,6 +380,7 @@ class Course:
     def close(self) -> None:
         """Stop the threads now; beginning an epoch starts new ones."""
         self._runtimes.close()
+        self._early = None
 
     def ask_for_ranks(self, *, now: bool = False) -> None:
         """Find out which share of the data is ours; it is fixed once an epoch has begun."""

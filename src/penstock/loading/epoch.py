@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
+import time
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -27,6 +29,7 @@ class Progress:
     consumed: int = 0  # samples of this rank that were delivered or left out
     batches: int = 0  # the same
     finished: bool = False  # whether nothing is left
+    ended_s: float | None = None  # when it was asked for a batch and had none left; of `monotonic`
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,10 @@ class Epoch(Iterator[Any]):
     takes more to keep the runner busy; within a batch they finish in any order. Where reading takes
     long, `read_ahead` more batches are read meanwhile. `batches` is asked for that many in advance.
     If it raises an error, that error comes after the batches that were before it.
+
+    When its own last batch has begun, `follow` may return the epoch that comes next, so that
+    threads need not wait for the loop to ask. That one was given this epoch as `before`: batches of
+    both together are no more than `prefetch` allows, until it is `taken`.
     """
 
     def __init__(
@@ -57,14 +64,21 @@ class Epoch(Iterator[Any]):
         progress: Progress,
         delivering: Delivering,
         runtime: Runtime,
+        before: Epoch | None = None,
+        follow: weakref.WeakMethod[Callable[[Epoch], Epoch | None]] | None = None,
     ) -> None:
         self.progress = progress
+        self.runtime = runtime
         self._batches: Iterator[Picked] | None = batches
         self._seed = seed
         self._draw_epoch = draw_epoch
         self._delivering = delivering
-        self._runtime = runtime
-        self._ranks = count()  # of parts
+        self.ranks: Iterator[int] = count() if before is None else before.ranks  # of parts
+        # No strong references: a cycle would keep the core's threads alive after `close`.
+        self._before = None if before is None else weakref.ref(before)
+        self._following: weakref.ref[Epoch] | None = None
+        self._follow = follow
+        self._topping_up = threading.RLock()  # the epoch before this one may do so, too
         self._number = progress.batches
         self._under_way: deque[tuple[Batch, list[Future[None]]]] = deque()
         self._ended = False  # whether `batches` has no more
@@ -72,7 +86,7 @@ class Epoch(Iterator[Any]):
         self._top_up()
 
     def __next__(self) -> Any:
-        self._runtime.check_usable()
+        self.runtime.check_usable()
         while self._under_way:
             batch, futures = self._under_way[0]
             try:
@@ -82,7 +96,7 @@ class Epoch(Iterator[Any]):
                 while futures:
                     futures.pop(0).result()
                 delivered = self._delivering.delivery.deliver(batch)
-                self._runtime.check_unchanged(batch.samples)  # last: all has been read
+                self.runtime.check_unchanged(batch.samples)  # last: all has been read
             except BaseException as error:
                 self._fail(error, batch)
                 raise
@@ -99,6 +113,7 @@ class Epoch(Iterator[Any]):
         if self._broken is not None:
             broken, self._broken = self._broken, None
             raise broken
+        self.progress.ended_s = time.monotonic()
         raise StopIteration
 
     def _fail(self, error: BaseException, batch: Batch) -> None:
@@ -106,12 +121,12 @@ class Epoch(Iterator[Any]):
         was_closed = not self._under_way
         self.close()
         if isinstance(error, ResourceError):
-            self._runtime.close()  # frees threads, files and memory for others
+            self.runtime.close()  # frees threads, files and memory for others
         elif isinstance(error, Exception):
-            self._runtime.check_usable()
+            self.runtime.check_usable()
             if was_closed:
                 raise _was_closed() from error
-            self._runtime.check_unchanged(batch.samples)
+            self.runtime.check_unchanged(batch.samples)
 
     def close(self) -> None:
         """Start nothing more; what is under way in the core ends by itself."""
@@ -126,14 +141,43 @@ class Epoch(Iterator[Any]):
         if hasattr(self, "_under_way"):
             self.close()
 
+    @property
+    def under_way(self) -> int:
+        """How many batches have begun and were not delivered."""
+        return len(self._under_way)
+
+    def taken(self) -> Epoch:
+        """Go on independently of the epoch before."""
+        with self._topping_up:
+            self._before = None
+        return self
+
     def _top_up(self) -> None:
+        with self._topping_up:
+            self._start_batches()
+        if self._following is not None:
+            following = self._following()
+            if following is not None:
+                following.top_up_early()
+        elif self._ended and self._follow is not None:
+            follow = self._follow()
+            following = None if follow is None else follow(self)
+            self._following = None if following is None else weakref.ref(following)
+
+    def top_up_early(self) -> None:
+        """The same, by the epoch before, unless somebody iterates this one already."""
+        with self._topping_up:
+            if self._before is not None:
+                self._start_batches()
+
+    def _start_batches(self) -> None:
         self._give_turns()
         while self._batches is not None and self._wants_more():
             picked = self._next_picked()
             if picked is None:
                 break
             batch = Batch(
-                self._runtime.maker,
+                self.runtime.maker,
                 self._number,
                 picked.keys,
                 picked.samples,
@@ -141,11 +185,17 @@ class Epoch(Iterator[Any]):
             )
             self._number += 1
             if self._delivering.read_ahead:
-                batch.hold(self._runtime.is_crowded)
+                batch.hold(self.runtime.is_crowded)
             parts = cut_into_parts(
-                batch, self._seed, self._draw_epoch, self._ranks, self._runtime.part_size
+                batch,
+                self._seed,
+                self._draw_epoch,
+                self.ranks,
+                self.runtime.part_size,
+                picked.stretch,
+                picked.first,
             )
-            self._under_way.append((batch, [self._runtime.start(part) for part in parts]))
+            self._under_way.append((batch, [self.runtime.start(part) for part in parts]))
             self._give_turns()
 
     def _give_turns(self) -> None:
@@ -154,10 +204,13 @@ class Epoch(Iterator[Any]):
             batch.give_turn()
 
     def _wants_more(self) -> bool:
-        ahead = len(self._under_way) - 1  # beyond the batch that is asked for
+        before = None if self._before is None else self._before()
+        ahead = self.under_way - 1  # beyond the batch that is asked for
+        if before is not None:
+            ahead += before.under_way
         if ahead < self._delivering.prefetch + self._delivering.read_ahead:
             return True
-        return sum(len(futures) for _, futures in self._under_way) < self._runtime.parts_ahead
+        return sum(len(futures) for _, futures in self._under_way) < self.runtime.parts_ahead
 
     def _next_picked(self) -> Picked | None:
         """The samples of the next batch; None if there is none left, or none can be had."""

@@ -145,4 +145,4 @@ class Failures:
             behind = np.searchsorted(self._allowed, part.samples, side="right")
             samples = self._allowed[behind % length]
         part.batch.samples[part.slots] = samples
-        return replace(part, samples=samples, attempt=part.attempt + 1)
+        return replace(part, samples=samples, attempt=part.attempt + 1, stretch=None)

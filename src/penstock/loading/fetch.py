@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock._core import Engine, EnginePart, Storage
-from penstock.data.packed import PackedSource
+from penstock.data.packed import PackedSource, Records
 from penstock.data.remote import Reading, RemotePackedSource
+from penstock.geometry import Ints
 from penstock.loading.batch import PART_SIZE, Part, part_size_for
 from penstock.packing.records import jpeg_size
 from penstock.packing.remote import Rows
@@ -67,7 +68,14 @@ class RecordFetch(Fetch[PackedSource]):
 
     def begin(self, part: Part) -> EnginePart:
         """Look the records up."""
-        found = self._source.records(part.samples)
+        return self.open(part, self.look_up(part.samples))
+
+    def look_up(self, samples: Ints) -> Records:
+        """Find where samples lie."""
+        return self._source.records(samples)
+
+    def open(self, part: Part, found: Records) -> EnginePart:
+        """Begin with records that were looked up."""
         return self._engine.open_mapped(
             part.rank,
             self._source.memory,
@@ -202,6 +210,12 @@ def part_size_of(source: Source) -> int:
     if isinstance(source, PackedSource) and not isinstance(source, RemotePackedSource):
         return part_size_for(source.packed.file_bytes / max(len(source), 1))
     return PART_SIZE
+
+
+def is_local(source: Source) -> bool:
+    """Whether the core itself reads this source, from files of this machine."""
+    is_packed = isinstance(source, PackedSource) and not isinstance(source, RemotePackedSource)
+    return is_packed or has_paths(source)
 
 
 def fetch_for(engine: Engine, source: Source, check: Callable[[], None]) -> Fetch[Any]:

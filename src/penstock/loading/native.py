@@ -14,14 +14,16 @@ from penstock.data.masks import misfits, read_masks
 from penstock.geometry import Ints, Sizes
 from penstock.loading.batch import Part
 from penstock.loading.core_runner import CoreRunner
-from penstock.loading.fetch import Positions
+from penstock.loading.fetch import Positions, RecordFetch
 from penstock.loading.part_run import Drawn, PartRun
 from penstock.loading.part_targets import MovingMasks, PartTargets, start_moving
 from penstock.loading.reuse import Kept, Taken
 from penstock.loading.runner import RunSetup
+from penstock.loading.stretch import Ready, Stretch
 from penstock.planner.functions import lets_crops_pass, split_crop
 from penstock.planner.lower import Steps, lower
 from penstock.planner.plan import Segment
+from penstock.planner.rules.measured import waits_for_pixels
 from penstock.planner.rules.rule import rewrite_moves
 from penstock.transforms.moves import Move, out_sizes
 
@@ -34,6 +36,17 @@ class NativeRunner(CoreRunner):
         self._formats = formats  # of images, or of each view
         self._rules = setup.rules
         self._looks_ahead = setup.options.plan
+        # Where all that decides about a sample's steps is known before anything is read.
+        sees_all = (
+            len(self._plan.segments) == 1
+            and not self._plan.views
+            and self._targets is None
+            and self._masks is None
+            and self._witness is None
+            and self._reusing is None
+        )
+        fetch = self._fetch
+        self._records = fetch if sees_all and isinstance(fetch, RecordFetch) else None
 
     def run(self, part: Part) -> None:
         """Fill the part's slots; samples whose first part is kept, apart from the others."""
@@ -59,19 +72,46 @@ class NativeRunner(CoreRunner):
             super().run(part.pick(np.array(taken.computed)))
 
     def _run_once(self, part: Part) -> Part | None:
-        engine_part = self._fetch.begin(part)
+        ready = None
+        if self._records is not None and part.stretch is not None:
+            make = partial(self._make_ready, self._records, part.seed, part.epoch)
+            ready = part.stretch.ready(part.first, part.first + len(part.slots), make)
+        if self._records is None or ready is None:
+            engine_part = self._fetch.begin(part)
+        else:
+            engine_part = self._records.open(part, ready.records)
         try:
-            return self._run_begun(part, engine_part)
+            return self._run_begun(part, engine_part, ready)
         finally:
             self._fetch.end(engine_part)
 
-    def _run_begun(self, part: Part, engine_part: EnginePart) -> Part | None:
+    def _make_ready(
+        self, fetch: RecordFetch, seed: int, epoch: int, stretch: Stretch
+    ) -> Ready | None:
+        """Look up, draw and lower; None if pixels decide about some, or an image is too large."""
+        records, segment = fetch.look_up(stretch.samples), self._plan.segments[-1]
+        sizes = Sizes(records.heights.astype(np.int64), records.widths.astype(np.int64))
+        if (sizes.height * sizes.width > self._pixel_limit).any():
+            return None
+        moves = segment.sample(seed, epoch, stretch.keys, sizes)
+        finishing = segment.sample_finishing(seed, epoch, stretch.keys, out_sizes(moves, sizes))
+        planned = rewrite_moves(moves, sizes, self._rules)
+        if any(waits_for_pixels(move) for move in planned):
+            return None
+        steps = lower(planned, sizes, finishing)
+        return Ready(records, sizes, steps, steps.regions(sizes))
+
+    def _run_begun(self, part: Part, engine_part: EnginePart, ready: Ready | None) -> Part | None:
         self._wait(engine_part, part.samples)
         run = self._begin(part, engine_part)
+        run.ready = ready
         if self._fetch.reads_first:
             self._settle_sources(run)
-        self._check_sizes(run)
-        part.batch.note_sizes(part.slots, run.sizes(np.arange(len(part.slots), dtype=np.int32)))
+        if ready is None:
+            self._check_sizes(run)
+            part.batch.note_sizes(part.slots, run.sizes(np.arange(len(part.slots), dtype=np.int32)))
+        else:
+            part.batch.note_sizes(part.slots, ready.sizes)
         for segment, following in pairwise(self._plan.segments):
             self._run_to_pixels(run, segment, following)
         if self._reusing is not None:
@@ -158,6 +198,10 @@ class NativeRunner(CoreRunner):
         following: Segment | None = None,
     ) -> None:
         """Draw, lower and run all samples; Pillow decodes those that the core could not."""
+        if run.ready is not None and not run.failed:
+            ready, every = run.ready, run.alive()
+            self._run_pixels(run, every, ready.sizes, ready.steps, start, ready.needed)
+            return
         drawn = run.ahead or self._draw_now(run, segment)
         run.ahead = None
         positions, sizes, moves = drawn.positions, drawn.sizes, drawn.moves

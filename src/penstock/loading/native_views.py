@@ -18,9 +18,9 @@ from penstock.loading.runner import RunSetup
 from penstock.planner.draft import Moves
 from penstock.planner.lower import Steps, lower
 from penstock.planner.plan import Segment
+from penstock.planner.rules.measured import waits_for_pixels
 from penstock.planner.rules.rule import rewrite_moves
 from penstock.planner.views import ViewSteps, draw_equal, is_equal, repeat_sizes, share
-from penstock.transforms.effects import EffectMove
 from penstock.transforms.moves import CropMove, FlipMove, out_sizes
 
 _PIXELS = Format(Element.UINT8, "hwc", 1.0, [0.0] * 3, [1.0] * 3)
@@ -107,7 +107,7 @@ class ViewRunner(NativeRunner):
         moves, finishing = draw_equal(firsts, before, key, sizes)
         all_sizes = repeat_sizes(sizes, len(numbers))
         planned = rewrite_moves(moves, all_sizes, self._view_rules[numbers[0]])
-        if any(isinstance(move, EffectMove) and move.measured_on is not None for move in planned):
+        if any(waits_for_pixels(move) for move in planned):
             return None
         return lower(planned, all_sizes, finishing).split(len(numbers))
 

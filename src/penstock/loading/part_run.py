@@ -12,6 +12,7 @@ from penstock.geometry import Size, Sizes
 from penstock.loading.batch import Part
 from penstock.loading.fetch import Positions
 from penstock.loading.part_targets import MovingMasks, PartTargets
+from penstock.loading.stretch import Ready
 from penstock.planner.rules.rule import Rule
 from penstock.transforms.moves import Move
 
@@ -38,6 +39,7 @@ class PartRun:
         self.rules = rules  # that rewrite what is drawn
         self.failed: dict[int, str] = {}
         self.settled = False  # whether it is known where each sample's pixels come from
+        self.ready: Ready | None = None  # all that is to be done, where that is known beforehand
         self.ahead: Drawn | None = None  # what was drawn for the next segment already
         # For reuse, by position: the images after the first part, sizes before its segments.
         self.first_pixels: dict[int, npt.NDArray[np.uint8]] = {}

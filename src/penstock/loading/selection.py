@@ -17,6 +17,7 @@ import numpy.typing as npt
 from penstock.errors import LoaderError
 from penstock.geometry import Ints
 from penstock.loading.sampler import Order
+from penstock.loading.stretch import Stretch
 from penstock.rng import REPEAT_SHIFT
 
 
@@ -30,6 +31,8 @@ class Picked:
 
     samples: Ints
     keys: Ints
+    stretch: Stretch | None = None  # what they are a piece of, where that is known beforehand
+    first: int = 0  # place of the first of them in it
 
 
 class EpochOrder(Protocol):

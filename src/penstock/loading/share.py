@@ -15,6 +15,7 @@ from penstock.loading.options import BatchOptions
 from penstock.loading.pipeline import Pipeline
 from penstock.loading.sampler import Shard
 from penstock.loading.selection import EpochOrder, Picked
+from penstock.loading.stretch import MOST_IN_STRETCH, Stretch
 
 _MOST_AT_ONCE = 4096  # samples that are looked up together
 
@@ -45,9 +46,7 @@ class Coming:
             while ends[-1] < self.cuts.total and ends[-1] - begin < wanted:
                 ends.append(self.cuts.end_of_batch(ends[-1]))
             found = self._between(begin, ends[-1])
-            for first, end in pairwise([begin, *ends]):
-                some = slice(first - begin, end - begin)
-                yield Picked(found.samples[some], found.keys[some])
+            yield from _in_stretches(found, [end - begin for end in ends])
             wanted = min(_MOST_AT_ONCE, 4 * (ends[-1] - begin))
             begin = ends[-1]
 
@@ -73,6 +72,20 @@ class Coming:
 
     def _between(self, begin: int, end: int) -> Picked:
         return self.order.at(self.shard.positions(begin, end - begin))
+
+
+def _in_stretches(found: Picked, ends: list[int]) -> Iterator[Picked]:
+    """Cut what was found into batches, which end there, as pieces of stretches."""
+    begin, number = 0, 0
+    while number < len(ends):
+        last = number
+        while last + 1 < len(ends) and ends[last + 1] - begin <= MOST_IN_STRETCH:
+            last += 1
+        stretch = Stretch(found.samples[begin : ends[last]], found.keys[begin : ends[last]])
+        for first, end in pairwise([begin, *ends[number : last + 1]]):
+            some = slice(first, end)
+            yield Picked(found.samples[some], found.keys[some], stretch, first - begin)
+        begin, number = ends[last], last + 1
 
 
 def share_of(

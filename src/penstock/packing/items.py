@@ -9,17 +9,19 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from penstock.errors import PackError, SourceError
-from penstock.packing.far_files import FarFile
 from penstock.sources import PathSource, Source, has_paths
+
+if TYPE_CHECKING:
+    from penstock.packing.far_files import FarFile
 
 _PATHS_AT_ONCE = 1024
 
-ImageData = bytes | os.PathLike[str] | FarFile
+ImageData: TypeAlias = "bytes | os.PathLike[str] | FarFile"
 
 ColumnKind = Literal["fixed", "ragged", "text", "bytes"]
 

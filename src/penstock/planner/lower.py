@@ -98,6 +98,13 @@ class Steps:
         sizes = self.out_sizes.at(samples)
         return Steps(self.table[samples], self.counts[samples], self.effects.pick(samples), sizes)
 
+    def between(self, begin: int, end: int) -> Steps:
+        """The steps of some samples that follow each other, without a copy."""
+        some = slice(begin, end)
+        sizes = Sizes(self.out_sizes.height[some], self.out_sizes.width[some])
+        effects = self.effects.between(begin, end)
+        return Steps(self.table[some], self.counts[some], effects, sizes)
+
     def regions(self, sizes: Sizes) -> Regions:
         """What the first steps read of images of `sizes`; a resize may need less of it."""
         found = regions_of(self.table[:, 0], sizes)
@@ -402,6 +409,15 @@ class Effects:
         before = np.cumsum(counts) - counts
         chosen = np.arange(counts.sum()) + np.repeat(starts - before, counts)
         return Effects(self.heads[chosen], self.numbers[chosen], counts)
+
+    def between(self, begin: int, end: int) -> Effects:
+        """The effects of some samples that follow each other, without a copy."""
+        counts = self.counts[begin:end]
+        if not len(self.heads):
+            return Effects(self.heads, self.numbers, counts)
+        first = int(self.counts[:begin].sum())
+        some = slice(first, first + int(counts.sum()))
+        return Effects(self.heads[some], self.numbers[some], counts)
 
 
 class _EffectList:

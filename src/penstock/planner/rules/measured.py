@@ -88,6 +88,11 @@ def reduced_moves(moves: Sequence[Move], sizes: Sizes, scales: Ints) -> Moves:
     return (*small, same_effect(Effect.GRAYSCALE, now))
 
 
+def waits_for_pixels(move: Move) -> bool:
+    """Whether a move waits for means of pixels."""
+    return isinstance(move, EffectMove) and move.measured_on is not None
+
+
 def rows_to_measure(move: EffectMove) -> Bools:
     """Which samples of an effect wait for a mean."""
     if move.measured_on is None:

@@ -21,8 +21,6 @@ from penstock.translation.transforms.identify import (
 )
 from penstock.translation.transforms.lines import Line, Translation
 from penstock.translation.transforms.pipeline import Pipeline, Stage
-from penstock.translation.transforms.read_steps import flatten_steps, read_step
-from penstock.translation.transforms.read_torchvision import read_value_step
 
 _TIMM_MIXUP = "timm.data.mixup.Mixup"
 _TIMM_MIXUP_ARGUMENTS = (
@@ -122,6 +120,9 @@ def _has_foreign(transform: Any) -> bool:
 
 def _single_steps(given: Any) -> Iterator[Any]:
     """The steps in the order written, whoever composed them."""
+    # Late, as below: a pipeline of ours alone needs no readers of others.
+    from penstock.translation.transforms.read_steps import flatten_steps
+
     for step in flatten_steps((given,)):
         if isinstance(step, T.Compose):
             for inner in step.transforms:
@@ -156,6 +157,8 @@ def _read_step(step: Any, pipeline: Pipeline) -> None:
         return
     if is_of_albumentations(step) and pipeline.has_rgb_pillow:
         pipeline.stage = Stage.ARRAY  # np.array(image), which nobody can write here
+    from penstock.translation.transforms.read_steps import read_step
+
     read_step(step, pipeline)
 
 
@@ -166,6 +169,8 @@ def _read_ours(step: Any, pipeline: Pipeline) -> None:
     if isinstance(step, Identity):
         return
     if isinstance(step, Conversion):
+        from penstock.translation.transforms.read_torchvision import read_value_step
+
         read_value_step(step, pipeline)
     elif isinstance(step, FinalOp):
         _read_final(step, pipeline)
