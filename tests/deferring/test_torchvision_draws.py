@@ -7,13 +7,22 @@ pytest.importorskip("torch")
 pytest.importorskip("torchvision")
 
 import torch
+from PIL import Image
 from torchvision import tv_tensors
-from torchvision.transforms import autoaugment, v2
+from torchvision.transforms import RandomResizedCrop, autoaugment, v2
 
 from penstock.deferring.counts import Counts, deferring
 from penstock.deferring.hooks import install
 from penstock.deferring.torchvision_draws import _wrap_search
 
+BOUNDS = (  # of areas and ratios: usual ones, few that fit, none that fits (narrow and wide), whole
+    ((0.08, 1.0), (3 / 4, 4 / 3)),
+    ([0.5, 1], [1, 2]),
+    ((0.9, 1.0), (0.1, 9.0)),
+    ((0.9, 1.0), (7.0, 9.0)),
+    ((0.9, 1.0), (0.01, 0.02)),
+    ((1.5, 2.0), (0.5, 2.0)),
+)
 OPTIONS = ({}, {"trials": 3}, {"sampler_options": [0.9, 0.3, 2.0]}, {"min_scale": 0.9})
 FORMATS = ("XYXY", "XYWH", "CXCYWH")
 
@@ -125,3 +134,53 @@ def test_who_changes_a_magnitude_does_not_change_that_of_others():
         del space_of(policy)["ShearY"]
 
         assert told(space_of(policy)) == expected
+
+
+@pytest.mark.parametrize(("scale", "ratio"), BOUNDS, ids=str)
+def test_a_resized_crop_is_the_one_that_would_be_drawn(scale, ratio):
+    rng = np.random.default_rng(0)
+    newer = v2.RandomResizedCrop(8, scale, ratio)
+    for seed in range(40):
+        width, height = map(int, rng.integers(1, 500, 2))
+        image = Image.new("RGB", (width, height))
+        found = []
+        for deferred in (False, True):
+            torch.manual_seed(seed)
+            if deferred:
+                with deferring(Counts()):
+                    box = RandomResizedCrop.get_params(image, scale, ratio)
+            else:
+                box = RandomResizedCrop.get_params(image, scale, ratio)
+            kinds = [type(one) for one in box]
+            found.append((box, kinds, torch.rand(3).tolist()))
+        assert found[0] == found[1]
+        assert drawn(newer, [image], seed, deferred=False) == drawn(
+            newer, [image], seed, deferred=True
+        )
+
+
+def test_bounds_that_are_no_pairs_of_numbers_are_left_to_torchvision():
+    image = Image.new("RGB", (30, 20))
+    ratio = np.array([0.5, 2.0])  # of double precision
+    torch.manual_seed(0)
+    expected = RandomResizedCrop.get_params(image, (0.2, 1.0), ratio)
+    torch.manual_seed(0)
+    with deferring(Counts()):
+        assert RandomResizedCrop.get_params(image, (0.2, 1.0), ratio) == expected
+
+
+def test_another_type_of_floats_is_left_to_torchvision():
+    image = Image.new("RGB", (30, 20))
+    found = []
+    torch.set_default_dtype(torch.float64)
+    try:
+        for counts in (None, Counts()):
+            torch.manual_seed(0)
+            if counts is None:
+                found.append(RandomResizedCrop.get_params(image, (0.2, 1.0), (0.5, 2.0)))
+            else:
+                with deferring(counts):
+                    found.append(RandomResizedCrop.get_params(image, (0.2, 1.0), (0.5, 2.0)))
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert found[0] == found[1]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache, wraps
+import math
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache, wraps
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from torchvision import transforms as v1_transforms
 from torchvision import tv_tensors
 from torchvision.transforms import autoaugment
+from torchvision.transforms import functional as v1
 from torchvision.transforms import v2 as v2_transforms
 from torchvision.transforms.v2 import functional as v2
 from torchvision.transforms.v2._utils import get_bounding_boxes, query_size
@@ -24,6 +27,7 @@ _POLICIES = ("AutoAugment", "RandAugment", "TrivialAugmentWide", "AugMix")
 _MOST_SPACES = 64
 _NUMBERS = 4  # that a crop is drawn from, at most
 _UPRIGHT = ("XYXY", "XYWH", "CXCYWH")
+_TRIES = 10  # of RandomResizedCrop, before it takes the middle
 
 
 def wrap_draws() -> None:
@@ -32,6 +36,9 @@ def wrap_draws() -> None:
         policy = getattr(autoaugment, name)
         policy._augmentation_space = _kept(policy._augmentation_space)  # noqa: SLF001 (theirs)
     v2_transforms.RandomIoUCrop.make_params = _wrap_search(v2_transforms.RandomIoUCrop.make_params)
+    first, second = v1_transforms.RandomResizedCrop, v2_transforms.RandomResizedCrop
+    first.get_params = staticmethod(_wrap_resized_crop(first.get_params))
+    second.make_params = _wrap_resized_crop_v2(second.make_params)
 
 
 # ---- the magnitudes of policies, which are the same for every image of a size ----
@@ -110,8 +117,13 @@ def _is_usual(crop: Any, flat_inputs: list[Any]) -> bool:
     """Whether every size that can be drawn has pixels, and numbers are drawn as usual."""
     least = np.float32(crop.min_scale) * np.float32(min(query_size(flat_inputs)))
     is_shrinking = 0 < crop.min_scale <= crop.max_scale <= 1 and least >= 1
-    is_usual = torch.get_default_dtype() == torch.float32
-    return is_shrinking and is_usual and torch.get_default_device().type == "cpu"
+    return is_shrinking and _draws_singles()
+
+
+def _draws_singles() -> bool:
+    """Whether torch draws floats of single precision, in this process's memory."""
+    is_single = torch.get_default_dtype() == torch.float32
+    return is_single and torch.get_default_device().type == "cpu"
 
 
 def _round(
@@ -185,3 +197,69 @@ def _draws_one_by_one() -> bool:
     pairs = torch.cat([torch.rand(2) for _ in range(80)])
     torch.set_rng_state(state)
     return torch.equal(many, pairs)
+
+
+# ---- the search of RandomResizedCrop, which asks torch for tensors of one number each ----
+
+
+def _wrap_resized_crop(original: Function) -> Function:
+    """The older transform's, which is given its bounds each time."""
+
+    @wraps(original)
+    def get_params(img: Any, scale: Any, ratio: Any) -> Any:
+        is_ours = counts_here() is not None and _draws_singles()
+        if not is_ours or not (_is_pair(scale) and _is_pair(ratio)):
+            return original(img, scale, ratio)
+        _, height, width = v1.get_dimensions(img)
+        return _resized_crop(height, width, scale, ratio, _logarithms(*ratio))
+
+    return get_params
+
+
+def _wrap_resized_crop_v2(original: Function) -> Function:
+    @wraps(original)
+    def make_params(self: Any, flat_inputs: list[Any]) -> Any:
+        is_ours = counts_here() is not None and _draws_singles()
+        if not is_ours or not (_is_pair(self.scale) and _is_pair(self.ratio)):
+            return original(self, flat_inputs)
+        height, width = query_size(flat_inputs)
+        bounds = self._log_ratio.tolist()
+        top, left, high, wide = _resized_crop(height, width, self.scale, self.ratio, bounds)
+        return {"top": top, "left": left, "height": high, "width": wide}
+
+    return make_params
+
+
+def _is_pair(bounds: Any) -> bool:
+    is_pair = type(bounds) in (tuple, list) and len(bounds) == 2
+    return is_pair and all(type(one) in (int, float) for one in bounds)
+
+
+@lru_cache(maxsize=64, typed=True)
+def _logarithms(least: float, most: float) -> list[float]:
+    """As torch has them, in single precision."""
+    found: list[float] = torch.log(torch.tensor([least, most])).tolist()
+    return found
+
+
+def _resized_crop(
+    height: int, width: int, scale: Sequence[float], ratio: Sequence[float], bounds: Sequence[float]
+) -> tuple[int, int, int, int]:
+    """The top, left, height and width of a crop; `bounds` are the logarithms of `ratio`."""
+    area = height * width
+    number, place = torch.empty(1), torch.empty(1, dtype=torch.int64)
+    for _ in range(_TRIES):
+        target_area = area * number.uniform_(scale[0], scale[1]).item()
+        aspect = number.uniform_(bounds[0], bounds[1]).exp_().item()
+        wide = round(math.sqrt(target_area * aspect))
+        high = round(math.sqrt(target_area / aspect))
+        if 0 < wide <= width and 0 < high <= height:
+            top = int(place.random_(0, height - high + 1).item())
+            left = int(place.random_(0, width - wide + 1).item())
+            return top, left, high, wide
+    wide, high = width, height
+    if width / height < min(ratio):
+        high = round(width / min(ratio))
+    elif width / height > max(ratio):
+        wide = round(height * max(ratio))
+    return (height - high) // 2, (width - wide) // 2, high, wide
