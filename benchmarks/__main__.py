@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import platform
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
 from benchmarks.answer import Answer
+from benchmarks.asking import MULTIVIEW, SCALE, ask, ask_multiview, ask_scale, expected_of
 from benchmarks.cases import CASES
-from benchmarks.cases.kind import CaseKind
-from benchmarks.coco_set import write_coco
-from benchmarks.dataset import CHECKOUT, default_folder, image_paths
+from benchmarks.dataset import CHECKOUT
 from benchmarks.documents import write_documents
-from benchmarks.environment import cpu_name, system_name
-from benchmarks.peer_process import Settings
-from benchmarks.peer_venvs import CannotInstallError, python_of
-from benchmarks.peers import COCO_PEERS, PEERS
+from benchmarks.peer_venvs import HOMES, RECIPES, CannotInstallError, python_of
+from benchmarks.peers import PEERS
 from benchmarks.picture import draw_layers
 from benchmarks.pixels import Comparison
-from benchmarks.runner import Bench, PeerError, PeerMissingError, run_rounds, usable_cpus
+from benchmarks.progress import Progress
+from benchmarks.run import BUILD, CannotResumeError, Run
+from benchmarks.runner import Bench, PeerError, PeerMissingError, usable_cpus
 from benchmarks.table import report
 
 RESULTS = CHECKOUT / "benchmarks" / "results"
-SCALE = "scale"
-SCALE_POWERS, QUICK_SCALE_POWERS = (3, 4, 5, 6, 7), (3, 5, 7)
 QUICK = {"rounds": 2, "seconds": 0.5}
-QUICK_SHARE = 4  # of the images in a pass, one in so many
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -41,12 +33,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         prog="penstock bench",
         description="Measures penstock and its peers side by side; docs/benchmarks.md says how.",
     )
-    names = [*CASES, SCALE]
+    names = [*CASES, MULTIVIEW, SCALE]
     parser.add_argument("--case", help=f"some of {','.join(names)} (default: all in turn)")
     parser.add_argument("--peers", help=f"some of {','.join(PEERS)} (default: the case's own)")
     parser.add_argument("--cores", help="numbers of cores, as 1,2 (default: the case's own)")
     parser.add_argument("--data", type=Path, help="a folder of JPEG files to measure with")
-    parser.add_argument("--images", type=int, help="images in a pass (default: the case's own)")
+    parser.add_argument("--images", type=int, help="images to read (default: the case's own)")
     parser.add_argument("--rounds", type=int, help="timed turns (default: the case's own)")
     parser.add_argument("--seconds", type=float, help="of a turn (default: the case's own)")
     parser.add_argument("--layers", help="layers of RandAugment, as 0,2 (default: the case's own)")
@@ -57,7 +49,15 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--here",
         action="store_true",
-        help="run every peer in this environment instead of its own in .venv-peers/",
+        help=f"run every peer in this environment instead of its own in {HOMES}",
+    )
+    parser.add_argument(
+        "--install", action="store_true", help="only make the environments of all peers"
+    )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with the last run, which was interrupted: leave out the cases that it has",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure to FILE")
     parser.add_argument("--write", metavar="NAME", help="write the table to results/NAME.md")
@@ -111,89 +111,6 @@ def _numbers(parser: argparse.ArgumentParser, name: str, given: str | None) -> l
         parser.error(f"--{name} must be numbers with commas between, got {given!r}.")
 
 
-def ask(kind: CaseKind, args: argparse.Namespace, bench: Bench, compare: Comparison) -> Answer:
-    """Measure all peers of a case."""
-    folder = args.data or default_folder(kind.photos)
-    images = args.images or (max(1, kind.images // QUICK_SHARE) if args.quick else kind.images)
-    peers = args.peers or kind.peers
-    rounds = args.rounds or kind.rounds
-    seconds = kind.seconds if args.seconds is None else args.seconds
-    if kind.make_images:
-        case = kind.make(kind.make_images(folder, images))
-    else:
-        case = kind.make(image_paths(folder, images))
-    if any(peer in COCO_PEERS for peer in peers):
-        write_coco(case.paths)
-    outcome = run_rounds(
-        bench,
-        [
-            Settings(peer, replace(case, augment_layers=layers), cpus, work)
-            for cpus in _cores(kind, args)
-            for peer in peers
-            for layers in args.layers or (kind.quick_layers if args.quick else kind.layers)
-            for work in kind.works
-            if PEERS[peer].can(work)
-        ],
-        rounds,
-        seconds,
-        compare if kind.compares_pixels else None,
-    )
-    if not outcome.measured:
-        raise PeerError(f"{kind.name}: no peer could be measured; the reasons are above.")
-    different = len(set(case.paths))
-    repeated = "" if different == len(case.paths) else f", {different:,} of them different,"
-    turns = f"each of as many passes as fill {seconds:g} s" if seconds else "each of one pass"
-    return Answer(
-        name=kind.name,
-        title=kind.title,
-        question=case.question,
-        setting=(
-            f"{rounds} alternating rounds, {turns} over {len(case.paths):,} images{repeated} "
-            f"from {folder.name}, after one warm-up pass"
-            + (f"; PENSTOCK_SIMD={args.simd}" if args.simd else "")
-        ),
-        different_photos=different,
-        machine=machine(),
-        outcome=outcome,
-    )
-
-
-def _cores(kind: CaseKind, args: argparse.Namespace) -> list[tuple[int, ...]]:
-    cpus = usable_cpus()
-    counts = args.cores or [count for count in kind.cores if count <= len(cpus)] or [len(cpus)]
-    return [tuple(cpus[:count]) for count in (counts[:1] if args.quick else counts)]
-
-
-def machine() -> str:
-    """Say what a table was measured on, and how busy that is."""
-    about = f"{cpu_name()}; {system_name()}; Python {platform.python_version()}"
-    return f"{about}; load average {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else about
-
-
-def ask_scale(args: argparse.Namespace) -> Answer:
-    """Measure what larger and larger data sets take before the first batch."""
-    from benchmarks.scale import local_figures
-
-    powers = QUICK_SCALE_POWERS if args.quick else SCALE_POWERS
-    folder = args.data or default_folder()
-    rows = local_figures(powers, folder)
-    return Answer(
-        name=SCALE,
-        title="Larger and larger data sets",
-        question=(
-            "What a packed file costs before the first batch, as rank 7 of 1,000 with batches of "
-            "256 and RandomResizedCrop(224): seconds and memory"
-        ),
-        setting=(
-            "one process per line, files dropped from memory before; photos repeat, as "
-            "benchmarks/scale.py says"
-        ),
-        different_photos=rows[0]["photos"],
-        machine=machine(),
-        scale=rows,
-    )
-
-
 def write_results(name: str, command: str, answers: Sequence[Answer]) -> None:
     """Write the tables, and a picture if there are layers to draw, beside the other results."""
     parts = [f"# {name}", *(report(answer) for answer in answers)]
@@ -206,16 +123,15 @@ def write_results(name: str, command: str, answers: Sequence[Answer]) -> None:
     (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
 
 
-def make_bench(args: argparse.Namespace, folder: Path) -> Bench:
+def make_bench(args: argparse.Namespace, folder: Path, progress: Progress) -> Bench:
     """Return what runs the peers, as the command line asks."""
-    say = partial(print, file=sys.stderr, flush=True)
 
     def python(peer: str) -> str:
         venv = PEERS[peer].venv
         if args.here or venv is None:
             return sys.executable
         try:
-            return python_of(venv, say)
+            return python_of(venv, progress.say)
         except CannotInstallError as error:
             raise PeerMissingError(f"{peer}: {error}.") from error
 
@@ -228,44 +144,77 @@ def make_bench(args: argparse.Namespace, folder: Path) -> Bench:
             for name, peer in PEERS.items()
         },
         formats={name: peer.format for name, peer in PEERS.items()},
-        say=say,
+        say=progress.say,
+        held={name: peer.batches_held for name, peer in PEERS.items()},
+        advance=progress.advance,
     )
 
 
+def install() -> int:
+    """Make the environments of all peers, and say which cannot be made."""
+    status = 0
+    for venv in RECIPES:
+        try:
+            print(f"{venv}: {python_of(venv, print)}", flush=True)
+        except CannotInstallError as error:
+            print(f"benchmarks: {error}", file=sys.stderr)
+            status = 2
+    return status
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print the tables, and write what was asked for."""
+    """Measure, print the tables, and write what was asked for after each case."""
     args = parse(arguments)
     words = list(sys.argv[1:] if arguments is None else arguments)
     if "--json" in words:  # where else the figures went says nothing about them
         del words[words.index("--json") : words.index("--json") + 2]
-    command = " ".join(["penstock bench", *words])
-    answers: list[Answer] = []
+    if args.install:
+        return install()
+    try:
+        run = Run.resumed(words) if args.resume else Run.begun(words)
+    except CannotResumeError as error:
+        print(f"benchmarks: {error}", file=sys.stderr)
+        return 2
+    cases = [case for case in args.case if case not in {answer.name for answer in run.answers}]
+    expected = {case: expected_of(case, args) for case in cases}
+    progress = Progress(expected, partial(print, file=sys.stderr, flush=True))
     status = 0
-    build = CHECKOUT / "build"
-    build.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="bench-", dir=build) as name:
-        bench = make_bench(args, Path(name))
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=BUILD) as name:
+        bench = make_bench(args, Path(name), progress)
         compare = Comparison(bench)
-        for case in args.case:
+        for case in cases:
+            progress.begin(case)
             try:
-                if case == SCALE:
-                    answer = ask_scale(args)
-                else:
-                    answer = ask(CASES[case], args, bench, compare)
+                answer = answer_to(case, args, bench, compare)
             except (FileNotFoundError, PeerError) as error:
                 print(f"benchmarks: {error}", file=sys.stderr)
                 status = 2
                 continue
-            answers.append(replace(answer, command=command))
-            print(report(answers[-1]), flush=True)
-            if args.docs:  # now, so that a run that is interrupted has not been for nothing
-                write_documents(answers[-1:])
-    if args.write and answers:
-        write_results(args.write, command, answers)
-    if args.json:
-        figures = {"command": command, "cases": [asdict(answer) for answer in answers]}
-        args.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+            run.add(answer)
+            print(report(answer), flush=True)
+            write_files(args, run)  # now: an interrupted run was then not for nothing
+    if not cases:
+        write_files(args, run)
     return status
+
+
+def answer_to(case: str, args: argparse.Namespace, bench: Bench, compare: Comparison) -> Answer:
+    """Measure one case."""
+    if case == SCALE:
+        return ask_scale(args, bench.say)
+    if case == MULTIVIEW:
+        return ask_multiview(args)
+    return ask(CASES[case], args, bench, compare)
+
+
+def write_files(args: argparse.Namespace, run: Run) -> None:
+    """Write the figures of all cases so far to the files that were asked for."""
+    if args.docs:
+        write_documents(run.answers)
+    if args.write:
+        write_results(args.write, run.command, run.answers)
+    if args.json:
+        run.write(args.json)
 
 
 if __name__ == "__main__":

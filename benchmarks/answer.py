@@ -21,6 +21,7 @@ class Answer:
     machine: str
     outcome: Outcome = field(default_factory=lambda: Outcome([], {}))
     scale: list[dict[str, Any]] = field(default_factory=list)  # a row for each size of data set
+    rows: list[list[str]] = field(default_factory=list)  # a table that is made elsewhere
     command: str = ""
 
     @classmethod

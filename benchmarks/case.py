@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 RANDOM, CENTRE, PADDED = "random", "centre", "padded"
@@ -12,7 +13,7 @@ FLOAT32, UINT8 = "float32", "uint8"
 class Case:
     """Images and the pipeline they go through, in words that every peer can translate.
 
-    One pass reads each path once, in an order of the peer's own choosing.
+    An epoch reads each path `repeats` times, in an order of the peer's own choosing.
     """
 
     name: str
@@ -23,6 +24,8 @@ class Case:
     mean: tuple[float, float, float]  # of channels scaled to 0..1
     std: tuple[float, float, float]
     batch_size: int
+    # So that what happens between epochs hardly counts: a real data set is a thousand times larger.
+    repeats: int = 1
     seed: int = 0
     # RANDOM: a random resized crop, then a flip every other time. CENTRE: the short side is resized
     # to `resize_px`, then the middle is taken. PADDED: a crop of the image with `pad_px` black
@@ -34,7 +37,7 @@ class Case:
     augment_layers: int = 0  # of RandAugment, after the flip
     augment_magnitude: int = 9
     iou_crop: bool = False  # for boxes: a crop that keeps some of them, before the resize
-    cold: bool = False  # the files are dropped from memory before each pass
+    cold: bool = False  # the files are dropped from memory before each epoch
     written: str = ""  # the folder with what a peer has written of the images in its own format
     arrays: str = ""  # an .npy file of all images, for peers that keep tiny images in memory
 
@@ -42,6 +45,16 @@ class Case:
     def batch_shape(self) -> tuple[int, int, int, int]:
         """Shape of a full batch: channels first."""
         return (self.batch_size, 3, self.crop_px, self.crop_px)
+
+    @property
+    def batch_bytes(self) -> int:
+        """How much memory a full batch takes."""
+        return math.prod(self.batch_shape) * (1 if self.output == UINT8 else 4)
+
+    @property
+    def samples(self) -> int:
+        """How many images an epoch has."""
+        return len(self.paths) * self.repeats
 
     @property
     def flips(self) -> bool:

@@ -10,22 +10,28 @@ from pathlib import Path
 
 PROC = Path("/proc")
 PERIOD_S = 0.05
+COUNTED = {"Rss": "rss", "Pss": "pss", "Pss_Anon": "own", "Pss_Shmem": "own"}
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
     """Sums over a process tree, in bytes.
 
-    RSS counts a page shared by two processes twice; PSS gives each its half. None: not to be had.
+    RSS counts a page shared by two processes twice; PSS gives each its half. `own_bytes` is the
+    part of PSS that no file on the disk stands for: neither libraries nor data that is mapped. With
+    it goes what processes share in memory, such as batches. None: not to be had.
     """
 
     rss_bytes: int | None = None
     pss_bytes: int | None = None
+    own_bytes: int | None = None
 
     def peak_with(self, other: Memory) -> Memory:
         """Return the larger of both, figure by figure."""
         return Memory(
-            _larger(self.rss_bytes, other.rss_bytes), _larger(self.pss_bytes, other.pss_bytes)
+            _larger(self.rss_bytes, other.rss_bytes),
+            _larger(self.pss_bytes, other.pss_bytes),
+            _larger(self.own_bytes, other.own_bytes),
         )
 
 
@@ -56,9 +62,10 @@ def memory_of_tree(pid: int) -> Memory:
             continue
         for line in text.splitlines():
             field, _, value = line.partition(":")
-            if field in {"Rss", "Pss"}:
-                totals[field] = totals.get(field, 0) + int(value.split()[0]) * 1024
-    return Memory(totals.get("Rss"), totals.get("Pss"))
+            if field in COUNTED:
+                counted = COUNTED[field]
+                totals[counted] = totals.get(counted, 0) + int(value.split()[0]) * 1024
+    return Memory(totals.get("rss"), totals.get("pss"), totals.get("own"))
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """A virtual environment for each library to compare with, made when it is first asked for.
 
-They are in .venv-peers/ of the checkout: some libraries exclude each other, as Pillow and
-pillow-simd do, and nobody who works on penstock needs all of them.
+They are in .venv-peers/ of the checkout, or in $PENSTOCK_PEER_VENVS, which checkouts can share.
+Some libraries exclude each other, as Pillow and pillow-simd do, and nobody who works on penstock
+needs all of them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.dataset import CHECKOUT
 
-HOMES = CHECKOUT / ".venv-peers"
+HOMES = Path(os.environ.get("PENSTOCK_PEER_VENVS") or CHECKOUT / ".venv-peers").absolute()
 PINS = CHECKOUT / "requirements"
 SHARED_PINS = ("torch", "torchvision")
 READY = "ready"  # a file in an environment that is complete, with a digest of what it was made from
@@ -66,7 +67,7 @@ def python_of(name: str, say: Callable[[str], None]) -> str:
     ready = home / READY
     if ready.exists() and ready.read_text(encoding="utf-8") == digest:
         return str(python)
-    say(f"making the environment of {name} in {home.relative_to(CHECKOUT)}")
+    say(f"making the environment of {name} in {home}")
     if home.exists():
         shutil.rmtree(home)
     home.mkdir(parents=True)
@@ -81,7 +82,7 @@ def python_of(name: str, say: Callable[[str], None]) -> str:
             if done.returncode:
                 raise CannotInstallError(
                     f"{name}: cannot be installed: {reason_in(home / LOG)} "
-                    f"({home.relative_to(CHECKOUT) / LOG} has it all)"
+                    f"({home / LOG} has it all)"
                 )
     ready.write_text(digest, encoding="utf-8")
     return str(python)

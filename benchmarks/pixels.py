@@ -38,6 +38,7 @@ def comparison_case(case: Case) -> Case:
         labels=tuple(range(len(paths))),
         crop_px=CROP_PX,
         batch_size=len(paths),
+        repeats=1,
         crop=CENTRE,
         output=UINT8,
         augment_layers=0,
@@ -101,6 +102,7 @@ class Comparison:
     def _error(self, process: PeerProcess, case: Case) -> tuple[int, float]:
         target = Path(self._bench.folder) / "pixels.npy"
         process.write_pixels(self._bench.with_format(process.settings.peer, case), target)
+        process.pause()
         if case.paths not in self._references:
             self._references[case.paths] = reference_pixels(case)
         return difference(np.load(target), self._references[case.paths])

@@ -111,8 +111,8 @@ def made_tiny(folder: Path) -> Path:
 
 
 def open_loader(pipeline: Pipeline, data: dict[tuple[str, str], list[str] | Path]) -> Loader:
-    """Open a loader of one thread."""
-    return Loader(
+    """Open a loader of one thread, which begins no epoch before it is asked for it."""
+    loader = Loader(
         data[pipeline.data, pipeline.form],
         batch_size=BATCH[pipeline.data],
         transform=pipeline.transform,
@@ -122,6 +122,7 @@ def open_loader(pipeline: Pipeline, data: dict[tuple[str, str], list[str] | Path
         fidelity=pipeline.fidelity,
         plan=pipeline.plan,
     )
+    return loader.replica()
 
 
 def microseconds(loader: Loader, epochs: int) -> float:

@@ -56,9 +56,9 @@ class Setting:
     last_part: str
 
     def loader(self, reuse: Reuse | Echo | None, threads: int) -> Loader:
-        """Make a loader of it."""
+        """Make a loader of it, which begins no epoch before it is asked for it."""
         packed = isinstance(self.data, Path)
-        return Loader(
+        loader = Loader(
             self.data if isinstance(self.data, Path) else list(self.data),
             labels=None if packed else [0] * self.images,
             batch_size=min(64, self.images // 4),
@@ -67,6 +67,7 @@ class Setting:
             transform=T.Compose([T.RandomResizedCrop(224), *LAST_PARTS[self.last_part], NORMALIZE]),
             reuse=reuse,
         )
+        return loader.replica() if reuse is None else loader
 
     def ways(self) -> dict[str, Reuse | Echo | None]:
         """Return without and with reuse; once with room for about a third of the images."""

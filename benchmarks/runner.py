@@ -19,11 +19,14 @@ from typing import Any
 from benchmarks.case import Case
 from benchmarks.dataset import CHECKOUT
 from benchmarks.memory import Memory, memory_of_tree, tree_of, watch_peak
-from benchmarks.peer_process import Passes, Settings
+from benchmarks.peer_process import Settings
+from benchmarks.peer_work import Turn
 from benchmarks.peers import LOAD, WRITE
 
 LONGEST_ANSWER_S = 300.0  # beyond what was asked for; building a loader may mean compiling it
 LONGEST_END_S = 20.0
+WARM_UP_S = 1.5  # up to twice as long; building a loader comes on top
+START_S, BETWEEN_TURNS_S = 4.0, 0.4  # about, for the estimate of what is left
 MOST_OF_A_REASON = 300  # characters
 
 Say = Callable[[str], None]
@@ -47,7 +50,8 @@ class Measured:
     label: str
     versions: dict[str, str]
     idle: Memory  # libraries imported, nothing built
-    peak: Memory = field(default_factory=Memory)  # during the warm-up pass
+    peak: Memory = field(default_factory=Memory)  # while warming up
+    promised_bytes: int = 0  # of batches that its settings keep in memory
     first_batch_s: float = 0.0
     images_per_s: list[float] = field(default_factory=list)  # one a round, warm-up left out
     layers: int = 0  # of RandAugment
@@ -67,7 +71,11 @@ class Outcome:
 
 
 class PeerProcess:
-    """A running peer, pinned to its cores. What it prints goes to a file, for its reasons."""
+    """A peer's process, pinned to its cores, and paused when it is not its turn.
+
+    So nobody prepares batches in the turns of others. What it prints goes to a file, for its
+    reasons.
+    """
 
     def __init__(
         self, settings: Settings, python: str, folder: Path, variables: dict[str, str]
@@ -87,7 +95,7 @@ class PeerProcess:
                 stderr=log,
                 text=True,
                 cwd=CHECKOUT,
-                env={**os.environ, "TMPDIR": str(own), **variables},
+                env={**_environment(), "TMPDIR": str(own), **variables},
             )
         try:
             about = self._answer(LONGEST_ANSWER_S)
@@ -106,29 +114,47 @@ class PeerProcess:
             work=settings.work,
         )
 
-    def warm_up(self) -> None:
-        """Run the first pass, which builds the loader: watched for memory, not for speed."""
+    def warm_up(self, least_s: float) -> None:
+        """Build the loader, and run a turn that is watched for memory, not for speed.
+
+        Not at once: who looks at a process's memory holds it up.
+        """
+        self.measured.first_batch_s = self.run_turn(0.0).first_batch_s
         with watch_peak(self._process.pid) as peak:
-            self.measured.first_batch_s = self.run_passes(0.0).first_batch_s
+            # Pages of a mapped file are slow when they are read for the first time.
+            self.run_turn(least_s, least_images=3 * len(self.settings.case.paths))
         self.measured.peak = peak[0]
 
     def run_round(self, least_s: float) -> None:
-        """Run timed passes for at least so long."""
-        result = self.run_passes(least_s)
+        """Run a timed turn of at least so long."""
+        result = self.run_turn(least_s)
         self.measured.images_per_s.append(result.images / result.seconds)
         left = max(self.measured.left_in_memory, result.left_in_memory)
         self.measured.left_in_memory = left
 
-    def run_passes(self, least_s: float) -> Passes:
-        """Run passes for at least so long, and return what they took."""
-        return Passes(**self._ask({"seconds": least_s}, LONGEST_ANSWER_S + least_s))
+    def run_turn(self, least_s: float, least_images: int = 0) -> Turn:
+        """Let it work for at least so long, and return what that took."""
+        request = {"seconds": least_s, "images": least_images}
+        return Turn(**self._ask(request, LONGEST_ANSWER_S + 2 * least_s))
 
     def write_pixels(self, case: Case, target: Path) -> None:
         """Have the images of another case written to a file."""
         self._ask({"pixels": str(target), "case": asdict(case)}, LONGEST_ANSWER_S)
 
+    def pause(self) -> None:
+        """Stop it, with all that it has started, until it is asked for something."""
+        self._signal(signal.SIGSTOP)
+
+    def _signal(self, number: int) -> None:
+        if self._process.poll() is None:
+            try:
+                os.killpg(self._process.pid, number)
+            except ProcessLookupError:  # it does not lead a group of its own yet
+                self._process.send_signal(number)
+
     def close(self) -> None:
         """End the process by ending its input; if it does not end, it is killed."""
+        self._signal(signal.SIGCONT)
         try:
             if self._process.stdin:
                 self._process.stdin.close()
@@ -151,6 +177,7 @@ class PeerProcess:
                 continue
 
     def _ask(self, request: dict[str, Any], longest_s: float) -> dict[str, Any]:
+        self._signal(signal.SIGCONT)
         try:
             if self._process.stdin:
                 self._process.stdin.write(json.dumps(request) + "\n")
@@ -189,6 +216,14 @@ class PeerProcess:
         return (lines[-1] if lines else "it printed nothing")[:MOST_OF_A_REASON]
 
 
+def _environment() -> dict[str, str]:
+    """Return this process's environment, in which modules are kept compiled.
+
+    What pip has installed is compiled already; a checkout is when it is imported, unless forbidden.
+    """
+    return {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 def usable_cpus() -> list[int]:
     """Return the numbers of the cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -205,6 +240,8 @@ class Bench:
     variables: dict[str, dict[str, str]]  # of the processes of peers
     formats: dict[str, str | None]  # that peers write first
     say: Say
+    held: dict[str, Callable[[int], int]] = field(default_factory=dict)  # batches, by cores
+    advance: Callable[[float], None] = lambda _: None  # told what took how long, as expected
     written: dict[tuple[str, tuple[str, ...]], Path] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)  # peers that cannot be had, and why
 
@@ -224,6 +261,9 @@ class Bench:
             self.missing[settings.peer] = str(error)
             raise
         process.measured.bytes_per_image = bytes_per_image(case)
+        if settings.peer in self.held and settings.work == LOAD:
+            held = self.held[settings.peer](len(settings.cpus))
+            process.measured.promised_bytes = held * case.batch_bytes
         return process
 
     def _with_own_files(self, case: Case, peer: str) -> Case:
@@ -259,7 +299,7 @@ class Bench:
             write = Settings(settings.peer, case, settings.cpus, WRITE)
             process = PeerProcess(write, python, self.folder, variables)
             try:
-                process.run_passes(0.0)
+                process.run_turn(0.0)
             finally:
                 process.close()
             self.written[key] = target
@@ -275,11 +315,16 @@ def bytes_per_image(case: Case) -> float:
     return sum(sizes) / len(case.paths)
 
 
+def expected_s(processes: int, rounds: int, turn_s: float) -> float:
+    """Return about how long `run_rounds` will take."""
+    return processes * (START_S + 2 * WARM_UP_S + rounds * (turn_s + BETWEEN_TURNS_S))
+
+
 def run_rounds(
     bench: Bench,
     settings: Sequence[Settings],
     rounds: int,
-    round_s: float,
+    turn_s: float,
     finish: Callable[[PeerProcess], None] | None = None,
 ) -> Outcome:
     """Start every peer, warm each up, then let them take turns, round after round.
@@ -288,8 +333,7 @@ def run_rounds(
     more memory than many machines have. A peer that cannot be installed, that fails or that hangs
     is left out, with its reason. `finish` is called for each process after the last round.
 
-    Taking turns spreads whatever else the machine does over all of them. A turn is as many passes
-    as fill `round_s`: the fastest would else be measured in a fifth of a second.
+    Taking turns spreads whatever else the machine does over all of them.
     """
     outcome = Outcome([], {})
     for _, group in groupby(settings, key=lambda one: len(one.cpus)):
@@ -302,13 +346,18 @@ def run_rounds(
                     bench.say(f"starting {_described(wanted)}")
                     process = bench.start(wanted)
                     stack.callback(process.close)
-                    process.warm_up()
+                    process.warm_up(min(turn_s, WARM_UP_S))
+                    process.pause()
                     processes.append(process)
+                    bench.advance(expected_s(1, 0, 0))
             for number in range(1, rounds + 1):
-                bench.say(f"round {number} of {rounds}")
+                cores = len(processes[0].settings.cpus) if processes else 0
+                bench.say(f"round {number} of {rounds} on {cores} core(s)")
                 for process in list(processes):
                     with _named(process.settings, outcome, bench.say):
-                        process.run_round(round_s)
+                        process.run_round(turn_s)
+                        process.pause()
+                        bench.advance(turn_s + BETWEEN_TURNS_S)
                         continue
                     processes.remove(process)
             if finish:

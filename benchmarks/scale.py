@@ -25,7 +25,7 @@ import tempfile
 import time
 import warnings
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -149,22 +149,22 @@ class LargeIndex:
                     os.pwrite(file.fileno(), row, entry.offset + sample * width)
 
 
-def looked_at(path: Path, samples: int) -> set[int]:
+def looked_at(path: Path, samples: int, ranks: int = RANKS) -> set[int]:
     """Return the samples that a loader will read, by its own word, in all that is measured."""
     wanted = set(np.linspace(0, samples - 1, PROBED).astype(np.int64).tolist())
     for kind in ("global", "window"):
-        with ps.Loader(path, **options(kind)) as loader:
+        with ps.Loader(path, **options(kind, ranks, RANK % ranks)) as loader:
             for _ in range(2):
                 for batch in islice(iter(loader.batch_sampler), LISTED):
                     wanted.update(batch)
-                loader.load_state_dict(middle_of(loader))
+                loader.load_state_dict(middle_of(loader, ranks))
     return wanted
 
 
-def middle_of(loader: ps.Loader) -> dict[str, int]:
+def middle_of(loader: ps.Loader, ranks: int) -> dict[str, int]:
     """Return the state of a training that is half through its first epoch."""
     state = loader.state_dict()
-    state["epoch"], state["consumed"] = 0, len(loader) // 2 * BATCH * RANKS
+    state["epoch"], state["consumed"] = 0, len(loader) // 2 * BATCH * ranks
     return state
 
 
@@ -186,13 +186,13 @@ def bytes_from_disk() -> int:
     return int(lines["read_bytes"])
 
 
-def measure(data: str, kind: str) -> dict[str, Any]:
+def measure(data: str, kind: str, ranks: int = RANKS) -> dict[str, Any]:
     """Open a loader, get its first batch, and go on in the middle of the epoch."""
     with ps.Loader(data_of_one(), **options("global", 1, 0)) as warm_up:  # imports, code, plan
         next(iter(warm_up))
     before, read = memory_mb(), bytes_from_disk()
     start = time.perf_counter()
-    loader = ps.Loader(data, **options(kind))
+    loader = ps.Loader(data, **options(kind, ranks, RANK % ranks))
     found: dict[str, Any] = {"samples": len(loader.source), "open_s": time.perf_counter() - start}
     counts = loader.io
     if counts is not None:
@@ -209,7 +209,7 @@ def measure(data: str, kind: str) -> dict[str, Any]:
     begun = time.perf_counter()
     state = loader.state_dict()
     found["state_s"], found["state_bytes"] = time.perf_counter() - begun, len(json.dumps(state))
-    loader.load_state_dict(middle_of(loader))
+    loader.load_state_dict(middle_of(loader, ranks))
     begun = time.perf_counter()
     next(iter(loader))
     found["resume_s"] = time.perf_counter() - begun
@@ -222,10 +222,11 @@ def data_of_one() -> str:
     return os.environ["PENSTOCK_SCALE_SMALL"]
 
 
-def in_process(data: str, kind: str, small: Path) -> dict[str, Any]:
+def in_process(data: str, kind: str, small: Path, ranks: int = RANKS) -> dict[str, Any]:
     """Measure in a process of its own."""
+    how = ["--measure", data, "--kind", kind, "--ranks", str(ranks)]
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.scale", "--measure", data, "--kind", kind],
+        [sys.executable, "-m", "benchmarks.scale", *how],
         env={**os.environ, "PENSTOCK_SCALE_SMALL": str(small)},
         cwd=CHECKOUT,
         capture_output=True,
@@ -246,17 +247,26 @@ def small_file(data: Path | None, folder: Path) -> Path:
     return small
 
 
-def local_figures(powers: Iterable[int], data: Path | None) -> list[dict[str, Any]]:
-    """Return what local files with so many powers of ten of samples take, by global shuffling."""
+def local_figures(
+    powers: Iterable[int], data: Path | None, say: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    """Return what local files with so many powers of ten of samples take, by global shuffling.
+
+    For one rank, so that the first batch is whole whatever the size: with many, a small data set
+    gives each of them a few samples. Cold first; then warm, when what was read is in memory.
+    """
     rows = []
     with tempfile.TemporaryDirectory() as name:
         small = small_file(data, Path(name))
         file, path = PackFile(small), Path(name) / "large.pen"
         for power in powers:
+            say(f"a file of 10^{power} samples")
             index = LargeIndex(file, path, 10**power, complete=False)
-            index.fill(looked_at(path, index.samples))
+            index.fill(looked_at(path, index.samples, 1))
             drop_from_memory([path])
-            rows.append({**in_process(str(path), "global", small), "photos": len(file)})
+            cold, warm = (in_process(str(path), "global", small, 1) for _ in range(2))
+            at_hand = {f"warm_{name}": warm[name] for name in ("open_s", "first_batch_s")}
+            rows.append({**cold, **at_hand, "photos": len(file)})
             path.unlink()
     return rows
 
@@ -409,9 +419,10 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help=f"write {RESULT.name}, too")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     parser.add_argument("--kind", help=argparse.SUPPRESS)
+    parser.add_argument("--ranks", type=int, default=RANKS, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.measure:
-        print(json.dumps(measure(args.measure, args.kind)))
+        print(json.dumps(measure(args.measure, args.kind, args.ranks)))
         return
     figures: dict[str, list[dict[str, Any]]] = {
         f"{where} {kind}": [] for where in ("local", "far") for kind in ("global", "window")

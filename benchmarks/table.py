@@ -13,12 +13,17 @@ from benchmarks.summary import Spread, find, ratio_in_each_round, share_lost
 
 SPEED_HEADINGS = ("peer", "cores", "images/s", "x torchvision", "x one core")
 PIXEL_HEADINGS = ("KB an image", "off by at most", "in the mean")
-COST_HEADINGS = ("peer", "cores", "RSS MB", "PSS MB", "of its own MB", "first batch s")
+COST_HEADINGS = (
+    *("peer", "cores", "RSS MB", "PSS MB", "of its own MB", "of that batches MB", "beyond them MB"),
+    "first batch s",
+)
 LAYER_HEADINGS = ("peer", "cores", "layers", "images/s", "x torchvision", "lost, %")
 WORK_HEADINGS = ("format", "work", "cores", "images/s", "peak RSS MB")
-SCALE_HEADINGS = ("samples", "Loader s", "first batch s", "of its own MB", "mapped MB", "resumed s")
+SCALE_HEADINGS = ("samples", "Loader s", "first batch s", "warm s", "of its own MB", "mapped MB",
+                  "resumed s")  # fmt: skip
 MOST_LEFT_IN_MEMORY = 0.05  # of files that should have been dropped from it
 NOT_KNOWN = "-"
+OURS, RIVAL = "penstock_packed", "ffcv_raw_500"  # both write files of their own first
 
 
 def report(answer: Answer) -> str:
@@ -46,6 +51,12 @@ def about(answer: Answer) -> list[str]:
 
 
 def _notes(measured: Sequence[Measured]) -> Iterator[str]:
+    for one in measured:
+        rival = find(measured, RIVAL, one.cores)
+        if one.peer == OURS and one.work == LOAD and not one.layers and rival is not None:
+            yield (
+                f"- {one.label}, over {rival.label}, on {one.cores} core(s): {_ratio(one, rival)}"
+            )
     for reason in dict.fromkeys(one.pixel_note for one in measured if one.pixel_note):
         yield f"- no pixels to compare: {reason}"
     for one in measured:
@@ -59,6 +70,8 @@ def _notes(measured: Sequence[Measured]) -> Iterator[str]:
 def tables(answer: Answer) -> list[str]:
     """Return the lines of the tables of a case."""
     measured = answer.outcome.measured
+    if answer.rows:
+        return aligned(answer.rows)
     if answer.scale:
         return aligned([SCALE_HEADINGS, *(scale_row(row) for row in answer.scale)])
     if any(one.layers for one in measured):
@@ -114,6 +127,7 @@ def scale_row(row: dict[str, Any]) -> tuple[str, ...]:
         f"{row['samples']:,}",
         f"{row['open_s']:.3f}",
         f"{row['first_batch_s']:.2f}",
+        f"{row['warm_first_batch_s']:.2f}",
         f"{row['own_mb']:,.0f}",
         f"{row['mapped_mb']:,.0f}",
         f"{row['resume_s']:.2f}",
@@ -138,12 +152,15 @@ def layer_row(one: Measured, measured: Sequence[Measured]) -> tuple[str, ...]:
 
 def cost_row(one: Measured) -> tuple[str, ...]:
     """Return a peer's memory at its peak, and how long it took to start."""
+    own = _difference(one.peak.own_bytes, one.idle.own_bytes)
     return (
         one.label,
         str(one.cores),
         _megabytes(one.peak.rss_bytes),
         _megabytes(one.peak.pss_bytes),
-        _megabytes(_difference(one.peak.pss_bytes, one.idle.pss_bytes)),
+        _megabytes(own),
+        _megabytes(one.promised_bytes or None),
+        _megabytes(_difference(own, one.promised_bytes or None)),
         f"{one.first_batch_s:.2f}",
     )
 

@@ -44,7 +44,11 @@ KIND = CaseKind(
     make=make_case,
     photos="in1k",
     images=1_024,
-    peers=(ALL_PEERS[0], "penstock_packed_avx2", *ALL_PEERS[1:]),
+    peers=(
+        *("penstock_packed", "penstock_packed_avx2"),
+        *("penstock_folder", "penstock_folder_anew"),
+        *ALL_PEERS[2:],
+    ),
 )
 UINT8_KIND = replace(
     KIND,
@@ -55,7 +59,6 @@ UINT8_KIND = replace(
         f"Images per second: {STEPS}, to uint8 CHW in batches of 64, to be normalised elsewhere",
         output=UINT8,
     ),
-    images=512,
     peers=ALL_PEERS,
     rounds=3,
 )
@@ -69,7 +72,6 @@ VALIDATE_KIND = replace(
         "to float32 CHW in batches of 64",
         crop=CENTRE,
     ),
-    images=512,
     peers=ALL_PEERS,
     cores=(1,),
     rounds=3,
@@ -84,12 +86,15 @@ COLD_KIND = replace(
         "to float32 CHW in batches of 64",
         cold=True,
     ),
+    turn="reads whole epochs, each from files that were dropped from memory,",
     images=256,
+    repeats=1,
     # Without DALI, which has read so many files ahead when a pass begins.
     peers=(
         *("penstock_packed", "penstock_folder", "torchvision_pillow"),
         *("webdataset", "streaming", "litdata", "ffcv_raw_500"),
     ),
     cores=(1,),
+    rounds=3,
     compares_pixels=False,
 )

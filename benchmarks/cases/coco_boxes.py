@@ -47,6 +47,7 @@ KIND = CaseKind(
     make=make_case,
     photos="detect/coco128/images",
     images=640,
+    rounds=3,
     peers=("penstock_coco", "penstock_coco_masks", "torchvision_coco", "torchvision_coco_masks"),
     cores=(2,),
     compares_pixels=False,

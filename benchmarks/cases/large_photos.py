@@ -16,6 +16,7 @@ KIND = CaseKind(
     ),
     photos="large",
     images=24,
+    rounds=3,
     peers=(
         *("penstock_packed", "penstock_packed_fast", "penstock_folder", "penstock_folder_fast"),
         *("torchvision_pillow", "torchvision_pillow_simd", "torchvision_io", "opencv", "dali"),

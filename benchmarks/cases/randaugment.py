@@ -15,7 +15,7 @@ KIND = CaseKind(
         "to float32 CHW in batches of 64",
     ),
     photos="in1k",
-    images=256,
+    images=1_024,
     peers=(
         "penstock_packed",
         "penstock_folder",
@@ -27,7 +27,7 @@ KIND = CaseKind(
     quick_layers=(0, 2),
     cores=(1,),
     # Thirty processes take turns, so each turn has to be short.
-    rounds=5,
+    rounds=4,
     seconds=1.0,
     compares_pixels=False,
 )

@@ -72,6 +72,7 @@ KIND = CaseKind(
         *("spdl", "tf_data", "ffcv_raw_400"),
     ),
     cores=(1,),
+    rounds=3,
     compares_pixels=False,
     make_images=make_images,
 )

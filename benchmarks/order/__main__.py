@@ -119,6 +119,7 @@ def contestants_for(task: Task) -> Iterator[dict[str, Pass]]:
                 layout="hwc",
                 **options,
             )
+            loader = loader.replica()  # begins no epoch before it is asked for it
             stack.callback(loader.close)
             passes[f"penstock {name}, {kind}"] = partial(pass_of_loader, loader)
         yield passes

@@ -62,7 +62,10 @@ def batches(case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
 @pipeline_def(enable_conditionals=True)  # type: ignore[untyped-decorator]
 def _pipeline(case: Case) -> tuple[Any, Any]:
     files, labels = fn.readers.file(
-        files=list(case.paths), labels=list(case.labels), random_shuffle=True, name=READER
+        files=list(case.paths * case.repeats),
+        labels=list(case.labels * case.repeats),
+        random_shuffle=True,
+        name=READER,
     )
     size = (case.crop_px, case.crop_px)
     mirror: Any = False

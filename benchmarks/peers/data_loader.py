@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader, Dataset, RandomSampler
 
 from benchmarks.case import Case
 
@@ -34,13 +34,14 @@ def make_data_loader(
     prepare: Prepare,
     on_worker_start: Callable[[int], None] | None = None,
 ) -> DataLoader[Any]:
-    """Return a DataLoader whose workers live on from pass to pass, as in a long training run."""
+    """Return a DataLoader whose workers live on from epoch to epoch, as in a long training run."""
     torch.set_num_threads(1)
     torch.manual_seed(case.seed)
+    samples = Samples(images_of(case), case.labels, prepare)
     return DataLoader(
-        Samples(images_of(case), case.labels, prepare),
+        samples,
         batch_size=case.batch_size,
-        shuffle=True,
+        sampler=RandomSampler(samples, num_samples=case.samples),  # one permutation after another
         num_workers=cores,
         persistent_workers=True,
         worker_init_fn=on_worker_start,

@@ -75,7 +75,7 @@ def write_as(case: Case, folder: Path, mode: str, most_px: int) -> None:
 def batches(case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
     """Return FFCV's loader with a thread for each core."""
     refuse_unless(not case.augment_layers, "FFCV", "RandAugment")
-    torch.set_num_threads(1)
+    torch.set_num_threads(cores)  # what it does in torch is done by one of its threads
     normalisation = []
     if case.output == FLOAT32:
         scaled = (np.array(values) * 255 for values in (case.mean, case.std))
@@ -89,6 +89,7 @@ def batches(case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
         os_cache=not case.cold,
         drop_last=False,
         seed=case.seed,
+        indices=np.tile(np.arange(len(case.paths)), case.repeats),
         pipelines={
             "image": [
                 *_crop(case),

@@ -17,7 +17,7 @@ from benchmarks.peers.torchvision_pillow import from_bytes  # before litdata, wh
 from benchmarks.peers.torchvision_pillow import versions as versions_of_steps
 
 # isort: split
-from litdata import StreamingDataLoader, StreamingDataset, optimize
+from litdata import ParallelStreamingDataset, StreamingDataLoader, StreamingDataset, optimize
 
 label = "LitData + torchvision"
 
@@ -54,6 +54,12 @@ def batches(case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
             return transform(sample["image"]), sample["label"]
 
     data = Photos(case.written, shuffle=True, seed=case.seed)
+    if case.repeats > 1:
+        data = ParallelStreamingDataset([data], length=case.samples, transform=_only)
     return StreamingDataLoader(  # type: ignore[no-any-return]
         data, batch_size=case.batch_size, num_workers=cores, persistent_workers=True
     )
+
+
+def _only(samples: tuple[Any, ...]) -> Any:
+    return samples[0]

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
-import penstock
 from benchmarks.case import Case
 from benchmarks.coco_set import PACKED
 from benchmarks.peers.penstock_pipeline import versions
+from penstock import Loader  # now: a name of penstock is imported when it is first used
 from penstock import transforms as T
 
 __all__ = ["batches", "label", "versions"]
@@ -29,7 +30,7 @@ def loader_on(
 ) -> Iterable[tuple[Any, Any]]:
     """Return a loader with a thread for each core."""
     torch.set_num_threads(1)
-    return penstock.Loader(
+    return Loader(
         packed,
         batch_size=case.batch_size,
         transform=T.detection(
@@ -37,6 +38,7 @@ def loader_on(
         ),
         shuffle=True,
         seed=case.seed,
+        indices=np.tile(np.arange(len(case.paths)), case.repeats),
         threads=cores,
         masks=masks,
         output="torch",

@@ -11,11 +11,12 @@ from benchmarks.peers.penstock_pipeline import (
     packed_of,
     unpack,
     verify,
+    verify_originals,
     versions,
     write,
 )
 
-__all__ = ["batches", "label", "unpack", "verify", "versions", "write"]
+__all__ = ["batches", "label", "unpack", "verify", "verify_originals", "versions", "write"]
 
 label = "penstock, .pen"
 

@@ -29,7 +29,7 @@ def versions() -> dict[str, str]:
 
 
 class Batches:
-    """A pipeline for each pass, as SPDL's users build one for each epoch."""
+    """A pipeline for each epoch, as SPDL's users build it."""
 
     def __init__(self, case: Case, cores: int) -> None:
         cv2.setNumThreads(0)
@@ -42,7 +42,7 @@ class Batches:
         return self._steps(self._images[index]), self._case.labels[index]
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        order = list(range(len(self._case.paths)))
+        order = list(range(len(self._case.paths))) * self._case.repeats
         random.shuffle(order)
         pipeline = (
             PipelineBuilder()

@@ -47,7 +47,11 @@ def batches(case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
 
     return DataLoader(
         Photos(
-            local=case.written, shuffle=True, shuffle_seed=case.seed, batch_size=case.batch_size
+            local=case.written,
+            epoch_size=case.samples,
+            shuffle=True,
+            shuffle_seed=case.seed,
+            batch_size=case.batch_size,
         ),
         batch_size=case.batch_size,
         num_workers=cores,

@@ -5,13 +5,12 @@ Not the reference's pixels: tf.image.resize does not smooth before it shrinks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import tensorflow as tf
 
 from benchmarks.case import CENTRE, FLOAT32, PADDED, Case, refuse_unless
-from benchmarks.peers.endless import Endless
 
 label = "tf.data"
 
@@ -24,14 +23,10 @@ def versions() -> dict[str, str]:
 
 
 def batches(case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
-    """Return an iterator that goes on from pass to pass, with a thread for each core."""
+    """Return a data set that never ends, with a thread for each core."""
     refuse_unless(not case.augment_layers, "tf.data", "RandAugment")
     tf.config.threading.set_inter_op_parallelism_threads(cores)
     tf.config.threading.set_intra_op_parallelism_threads(1)
-    return Endless(lambda: _iterator(case, cores), len(case.paths), READY + 1)
-
-
-def _iterator(case: Case, cores: int) -> Iterator[Any]:
     if case.arrays:
         import numpy as np
 
@@ -43,9 +38,9 @@ def _iterator(case: Case, cores: int) -> Iterator[Any]:
     options.threading.private_threadpool_size = cores
     options.threading.max_intra_op_parallelism = 1
     data = tf.data.Dataset.from_tensor_slices((source, list(case.labels)))
-    data = data.shuffle(len(case.paths), seed=case.seed)
+    data = data.shuffle(len(case.paths), seed=case.seed).repeat()
     data = data.map(_steps_of(case), num_parallel_calls=cores)
-    data = data.batch(case.batch_size).repeat().prefetch(READY).with_options(options)
+    data = data.batch(case.batch_size).prefetch(READY).with_options(options)
     return data.as_numpy_iterator()  # type: ignore[no-any-return]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, RandomSampler
 
 from benchmarks.case import Case
 from benchmarks.coco_set import BOXES_ALONE, image_root
@@ -43,10 +43,11 @@ def loader_on(file: Path, case: Case, cores: int, keys: Sequence[str]) -> DataLo
     dataset = datasets.CocoDetection(image_root(), str(file), transforms=transforms)
     torch.set_num_threads(1)
     torch.manual_seed(case.seed)
+    wrapped = datasets.wrap_dataset_for_transforms_v2(dataset, target_keys=keys)
     return DataLoader(
-        datasets.wrap_dataset_for_transforms_v2(dataset, target_keys=keys),
+        wrapped,
         batch_size=case.batch_size,
-        shuffle=True,
+        sampler=RandomSampler(wrapped, num_samples=case.samples),
         num_workers=cores,
         persistent_workers=True,
         collate_fn=_together,

@@ -43,9 +43,16 @@ def write(case: Case, folder: Path, _cores: int) -> None:
 def batches(case: Case, cores: int) -> Iterable[tuple[Any, Any]]:
     """Return WebDataset's own loader with a worker for each core."""
     torch.set_num_threads(1)
+    # Shards drawn without end, as its documents advise for training; or each of them once.
+    endless = case.repeats > 1
     files = [str(path) for path in sorted(Path(case.written).glob("*.tar"))]
     data = (
-        webdataset.WebDataset(files, shardshuffle=len(files), seed=case.seed)
+        webdataset.WebDataset(
+            files,
+            resampled=endless,
+            shardshuffle=False if endless else len(files),
+            seed=case.seed,
+        )
         .shuffle(BUFFER)
         .to_tuple("jpg", "cls")
         .map_tuple(from_bytes(case), int)

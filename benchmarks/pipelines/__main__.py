@@ -141,6 +141,7 @@ def contestants_for(name: str) -> Iterator[dict[str, Pass]]:
                 **data.options,
                 **options,
             )
+            loader = loader.replica()  # begins no epoch before it is asked for it
             stack.callback(loader.close)
             passes[plan] = partial(pass_of_loader, loader)
         yield passes

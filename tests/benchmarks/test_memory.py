@@ -15,7 +15,28 @@ MEGABYTES = 1_000_000
 
 def test_peak_takes_the_larger_of_each_figure():
     assert Memory(1, None).peak_with(Memory(None, 2)) == Memory(1, 2)
-    assert Memory(3, 4).peak_with(Memory(1, 5)) == Memory(3, 5)
+    assert Memory(3, 4, 1).peak_with(Memory(1, 5, 2)) == Memory(3, 5, 2)
+
+
+def test_a_mapped_file_is_not_memory_of_its_own(tmp_path):
+    file = tmp_path / "large"
+    file.write_bytes(b"x" * 100 * MEGABYTES)
+    code = (
+        "import mmap, sys; f = open(sys.argv[1], 'rb'); m = mmap.mmap(f.fileno(), 0, prot=1); "
+        "sum(m[::4096]); b = bytearray(b'x') * 50_000_000; print(flush=True); input()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(file)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as child:
+        child.stdout.readline()
+        found = memory_of_tree(child.pid)
+        child.stdin.close()
+
+    assert found.rss_bytes > 150 * MEGABYTES
+    assert 50 * MEGABYTES < found.own_bytes < 100 * MEGABYTES
 
 
 def test_tree_holds_children():

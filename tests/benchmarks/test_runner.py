@@ -4,9 +4,16 @@ import numpy as np
 import PIL.Image
 import pytest
 
+from benchmarks import run
 from benchmarks.__main__ import main, parse
 from benchmarks.cases import tiny_32
 from benchmarks.dataset import image_paths
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path, monkeypatch):
+    """Keep the runs of tests apart from one that is to be resumed."""
+    monkeypatch.setattr(run, "STATE", tmp_path / "state" / "run.json")
 
 
 @pytest.fixture
@@ -75,6 +82,28 @@ def test_a_peer_is_measured_in_its_own_process(case, peer, measured, capsys):
     assert found["pixel_error"] == [0, 0.0]
 
 
+def test_a_run_that_is_resumed_leaves_out_what_it_has(pictures, tmp_path, capsys):
+    figures = tmp_path / "figures.json"
+    arguments = ["--case=classify_224,validate_224", "--peers=penstock_folder", "--images=2"]
+    arguments += [f"--data={pictures}", f"--json={figures}", "--quick", "--here", "--seconds=0"]
+    assert main(arguments) == 0
+    whole = figures.read_text()
+    state = json.loads(run.STATE.read_text())
+    run.STATE.write_text(json.dumps({**state, "cases": state["cases"][:1]}))
+    capsys.readouterr()
+
+    assert main([*arguments, "--resume"]) == 0
+
+    said = capsys.readouterr().err
+    assert "validate_224: case 1 of 1" in said
+    assert "classify_224" not in said
+    names = [
+        [case["name"] for case in json.loads(text)["cases"]]
+        for text in (whole, figures.read_text())
+    ]
+    assert names[0] == names[1] == ["classify_224", "validate_224"]
+
+
 def test_a_peer_that_fails_is_named(tmp_path, torchvision, capsys):
     (tmp_path / "broken.jpg").write_bytes(b"no image")
 
@@ -123,7 +152,8 @@ def test_tiny_images_are_made_of_photos(peer, measured, tmp_path, monkeypatch):
 def test_packing_unpacking_and_verifying_are_measured(measured):
     found = measured("packing", "penstock_packed", "--images=2", "--rounds=1")
 
-    assert [one["work"] for one in found] == ["write", "unpack", "verify"]
+    works = ["load", "write", "unpack", "verify", "verify_originals"]
+    assert [one["work"] for one in found] == works
 
 
 def test_a_case_that_fails_does_not_stop_the_others(pictures, capsys):

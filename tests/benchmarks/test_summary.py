@@ -16,8 +16,9 @@ def measured(peer, cores, rates, layers=0):
         cores=cores,
         label=peer.title(),
         versions={"thing": "1.0"},
-        idle=Memory(100_000_000, 90_000_000),
-        peak=Memory(300_000_000, 190_000_000),
+        idle=Memory(100_000_000, 90_000_000, 40_000_000),
+        peak=Memory(300_000_000, 190_000_000, 120_000_000),
+        promised_bytes=50_000_000,
         first_batch_s=0.25,
         images_per_s=rates,
         layers=layers,
@@ -76,15 +77,32 @@ def test_speed_row_compares_with_the_reference_and_with_one_core():
     assert speed_row(FAST_ON_TWO, ALL)[3:] == ("-", "2.00")
 
 
-def test_cost_row_takes_the_libraries_off_its_own_memory():
-    assert cost_row(FAST)[2:] == ("300", "190", "100", "0.25")
+def test_cost_row_takes_libraries_and_promised_batches_off_its_own_memory():
+    assert cost_row(FAST)[2:] == ("300", "190", "80", "50", "30", "0.25")
 
 
 def test_unknown_memory_is_shown_as_unknown():
     unknown = measured("opencv", 1, [1.0])
     unknown.peak = Memory()
 
-    assert cost_row(unknown)[2:5] == ("-", "-", "-")
+    assert cost_row(unknown)[2:] == ("-", "-", "-", "50", "-", "0.25")
+
+
+def test_the_ratio_to_the_rival_with_files_of_its_own_is_said():
+    ours, theirs = (
+        measured(peer, 1, rates)
+        for peer, rates in (("penstock_packed", [300.0, 600.0]), ("ffcv_raw_500", [100.0, 150.0]))
+    )
+
+    text = report(answer([ours, theirs]))
+
+    assert "- Penstock_Packed, over Ffcv_Raw_500, on 1 core(s): 3.50 (3.00-4.00)" in text
+
+
+def test_a_table_that_was_made_elsewhere_is_shown_as_it_is():
+    text = report(answer([], rows=[["a", "b"], ["c", "d"]]))
+
+    assert text.endswith("| c |  d |\n") or text.splitlines()[-1].startswith("| c ")
 
 
 def test_aligned_lines_have_one_width():
@@ -130,9 +148,11 @@ def test_report_of_other_works_names_them():
 def test_report_of_larger_and_larger_data_sets():
     row = {"samples": 10**7, "open_s": 0.01, "first_batch_s": 0.5, "own_mb": 60.0}
 
-    text = report(answer([], scale=[{**row, "mapped_mb": 90.0, "resume_s": 0.1}]))
+    row |= {"warm_first_batch_s": 0.25, "mapped_mb": 90.0, "resume_s": 0.1}
+    text = report(answer([], scale=[row]))
 
     assert "10,000,000" in text
+    assert "0.25" in text
 
 
 def test_share_lost_is_taken_round_by_round():
