@@ -620,6 +620,7 @@ class _Listed:
         return "seed"
 
 
+_DEFLATED = 2  # even and not tiny, so that it is stored as a zlib stream
 _IMAGES = (
     ("jpg", "RGB", {"quality": 90}),
     ("jpg", "L", {}),
@@ -633,8 +634,8 @@ _IMAGES = (
 def _image(rng: np.random.Generator, number: int, height: int, width: int) -> tuple[str, bytes]:
     suffix, mode, options = _IMAGES[number % len(_IMAGES)]
     pixels = rng.integers(0, 256, (height, width, 3), dtype=np.uint8)
-    if number % 4 == 2:
-        pixels[:] = 7  # compresses, so that it is stored as a zlib stream
+    if number == _DEFLATED:
+        pixels[:] = 7
     file = io.BytesIO()
     kind = "JPEG" if suffix == "jpg" else "PNG"
     PIL.Image.fromarray(pixels).convert(mode).save(file, kind, **options)
@@ -687,7 +688,7 @@ def seed_files(folder: Path) -> list[bytes]:
     for name, (columns, tables) in sets.items():
         items = []
         for number in range(6):
-            height, width = 9 + 5 * number, 24 + number
+            height, width = (75, 80) if number == _DEFLATED else (9 + 5 * number, 24 + number)
             values = _values(rng, number, height, width)
             if name == "segments":
                 values["masks"] = _png(rng.integers(0, 2, (height, width), dtype=np.uint8))

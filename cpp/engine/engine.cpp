@@ -148,8 +148,28 @@ void Engine::run_masks(uint64_t rank, const std::shared_ptr<Part>& part,
     });
 }
 
+DecodeResult Engine::run_deflated(bool& late, const Assignment& assignment, const Sample& sample,
+                                  Worker& worker) {
+  SampleSource source;
+  source.height = sample.height;
+  source.width = sample.width;
+  const SourceInput input(source, {}, worker.scratch.input);
+  RowsWanted wanted{sample.height, sample.width, 0};
+  for (const View& view : assignment.views) {
+    const Region region = needed_region(view.program, input);
+    wanted.rows = std::max(wanted.rows, region.top + region.height);
+  }
+  if (const char* problem = worker.inflater.inflate(sample.encoded, wanted))
+    return {DecodeStatus::failed, problem};
+  source.rgb = worker.inflater.pixels();
+  source.rgb_stride = ptrdiff_t{3} * sample.width;
+  return run_views(late, assignment.views, source, worker.scratch);
+}
+
 DecodeResult Engine::run_views_of(bool& late, const Assignment& assignment, const Sample& sample,
                                   Worker& worker) {
+  if (sample.storage == Storage::deflated && sample.rgb == nullptr)
+    return run_deflated(late, assignment, sample, worker);
   SampleSource source = source_of(sample);
   const bool remembers = source.header != nullptr && source.header->route == Route::baseline &&
                          row_memory_.may_know(sample.version);

@@ -13,6 +13,7 @@
 #include "engine/run_sample.h"
 #include "engine/spare_buffers.h"
 #include "engine/worker_pool.h"
+#include "records/inflate_pixels.h"
 
 namespace penstock {
 
@@ -58,12 +59,15 @@ class Engine {
     WorkerScratch scratch;
     MaskScratch masks;
     RowStarts rows;
+    PixelInflater inflater;
     std::shared_ptr<Part> owed;  // waits for the sample in scratch.late
   };
 
   void run_one(const std::shared_ptr<Part>& part, size_t index, Worker& worker);
   DecodeResult run_views_of(bool& late, const Assignment& assignment, const Sample& sample,
                             Worker& worker);
+  static DecodeResult run_deflated(bool& late, const Assignment& assignment, const Sample& sample,
+                                   Worker& worker);
   /// Writes the rows that this worker has put off, and notifies whoever waits for them.
   static void settle(Worker& worker);
 

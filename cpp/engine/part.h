@@ -23,7 +23,7 @@
 namespace penstock {
 
 /// How an image lies in memory that is mapped from a packed file. The first three numbers are those
-/// of the packed format; deflated pixels are inflated elsewhere.
+/// of the packed format, in which deflated pixels are raw ones with a flag.
 enum class Storage : int32_t { jpeg = 0, dct = 1, raw = 2, deflated = 3 };
 
 /// A sample that lies in a mapped file instead of a file of its own.
@@ -54,9 +54,10 @@ struct Sample {
 
   DecodeResult result;  // of the last run
 
-  /// What decodes it: for tiles and given pixels, the core itself.
+  /// What decodes it: for tiles and pixels, the core itself.
   Route route() const {
-    if (rgb != nullptr || storage == Storage::dct) return Route::baseline;
+    if (rgb != nullptr || storage == Storage::dct || storage == Storage::deflated)
+      return Route::baseline;
     return header == nullptr ? Route::pillow : header->route;
   }
   /// Why not our own decoder: a short phrase.

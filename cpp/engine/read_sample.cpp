@@ -241,7 +241,7 @@ void read_mapped(Sample& sample, const Region& rows) {
       sample.problem = read_raw(sample, rows, height, width);
       return;
     case Storage::deflated:
-      leave_to_pillow(sample, "compressed pixels");
+      sample.problem = make_resident(sample.encoded);
       return;
   }
   sample.problem = "is stored in a way this version does not read";

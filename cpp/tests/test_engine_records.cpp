@@ -1,4 +1,6 @@
 // Records through the engine's threads: the pixels of their files, and no fault when damaged.
+#include <zlib.h>
+
 #include <cstdio>
 #include <memory>
 #include <random>
@@ -100,6 +102,57 @@ TEST(every_shorter_record_is_survived) {
     const auto cut = std::make_unique<uint8_t[]>(size);
     std::copy_n(record.begin(), size, cut.get());
     CHECK(!run(engine, {cut.get(), size}, Storage::dct).ok);
+  }
+}
+
+/// Pixels that differ from row to row, as a zlib stream of the whole image.
+std::vector<uint8_t> deflated(const std::vector<uint8_t>& pixels) {
+  uLongf size = compressBound(static_cast<uLong>(pixels.size()));
+  std::vector<uint8_t> stream(size);
+  CHECK(compress(stream.data(), &size, pixels.data(), static_cast<uLong>(pixels.size())) == Z_OK);
+  stream.resize(size);
+  return stream;
+}
+
+std::vector<uint8_t> some_pixels(int rows) {
+  std::vector<uint8_t> pixels(static_cast<size_t>(rows) * kWidth * 3);
+  std::mt19937 random(7);
+  for (size_t i = 0; i < pixels.size(); ++i)
+    pixels[i] = static_cast<uint8_t>(i / (kWidth * 3) * 4 + random() % 4);
+  return pixels;
+}
+
+TEST(deflated_pixels_are_the_raw_ones) {
+  Engine engine(2, 2);
+  const std::vector<uint8_t> pixels = some_pixels(kHeight), stream = deflated(pixels);
+  for (int i = 0; i < 3; ++i) {  // a worker keeps the memory that it inflates with
+    const Result inflated = run(engine, stream, Storage::deflated);
+    const Result raw = run(engine, pixels, Storage::raw);
+    CHECK(inflated.ok && raw.ok);
+    CHECK(inflated.pixels == raw.pixels);
+  }
+}
+
+TEST(a_stream_without_the_rows_that_are_needed_is_refused) {
+  Engine engine(2, 2);
+  // The crop ends with row 35. What is behind it is not looked at, but a shorter image is noticed.
+  CHECK(!run(engine, deflated(some_pixels(34)), Storage::deflated).ok);
+  CHECK(!run(engine, deflated(some_pixels(35)), Storage::deflated).ok);
+  CHECK(run(engine, deflated(some_pixels(36)), Storage::deflated).ok);
+  CHECK(!run(engine, some_pixels(kHeight), Storage::deflated).ok);
+  CHECK(!run(engine, {}, Storage::deflated).ok);
+}
+
+TEST(damaged_streams_never_cause_a_fault) {
+  Engine engine(2, 2);
+  const std::vector<uint8_t> stream = deflated(some_pixels(kHeight));
+  std::mt19937 random(2);
+  for (int i = 0; i < 4000; ++i) {
+    const size_t size = i % 2 == 0 ? stream.size() : random() % stream.size();
+    const auto damaged = std::make_unique<uint8_t[]>(size);
+    std::copy_n(stream.begin(), size, damaged.get());
+    if (size > 0) damaged[random() % size] ^= static_cast<uint8_t>(1 << random() % 8);
+    run(engine, {damaged.get(), size}, Storage::deflated);
   }
 }
 

@@ -29,7 +29,7 @@ def make(path):
     images = [
         ("a.jpg", image_file(1, (100, 60))),
         ("b.png", image_file(2, (300, 90), "PNG")),
-        ("c.png", image_file(3, (50, 40), "PNG", "1")),
+        ("c.png", image_file(3, (100, 60), "PNG", "1")),
         ("d.jpg", image_file(4, (60, 40), "JPEG", "CMYK")),
     ]
     with pytest.MonkeyPatch.context() as patch:

@@ -64,7 +64,7 @@ def images():
         photo(number, 700, 500).save(file, "JPEG", quality=85, subsampling=subsampling)
         yield f"photo-{number}.jpg", file.getvalue()
     file = io.BytesIO()
-    PIL.Image.new("RGB", (60, 50), (1, 2, 3)).save(file, "PNG")
+    PIL.Image.new("RGB", (100, 80), (1, 2, 3)).save(file, "PNG")
     yield "flat.png", file.getvalue()  # compresses, so that it is a zlib stream
 
 

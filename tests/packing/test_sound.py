@@ -111,7 +111,7 @@ def test_nothing_outside_the_arrays_is_read(change):
 def test_only_what_the_core_can_judge_is_left_to_it(tmp_path):
     names = ("a.jpg", "b.jpg", "cmyk.jpg", "noise.png", "plain.png")
     plain = io.BytesIO()
-    PIL.Image.new("RGB", (50, 40)).save(plain, "PNG")  # small enough to be deflated
+    PIL.Image.new("RGB", (100, 80)).save(plain, "PNG")  # is deflated: large, and all black
     files = (
         FILES[0],
         FILES[3],

@@ -33,6 +33,8 @@ from penstock.resources import raise_if_refused
 JPEG_START = b"\xff\xd8\xff"
 # Inflating costs some ten times as much as copying, so it must save a fair part of the reading.
 WORTHWHILE = 0.8
+# Of a tiny image, inflating would take longer than all the rest, so it is stored as it is.
+_TINY_BYTES = 1 << 14
 _EXIF_ORIENTATION = 0x0112
 _STRIP_BYTES = 1 << 24
 LARGE_PIXELS = 1 << 25
@@ -156,6 +158,8 @@ def encode_pixels(image: PIL.Image.Image) -> tuple[bytes, int]:
     Takes a strip at a time: a few bytes can make an image that fills the memory once already.
     """
     size = 3 * image.height * image.width
+    if size <= _TINY_BYTES:
+        return b"".join(_strips(image)), 0
     packer = zlib.compressobj(6)
     packed = bytearray()
     for strip in _strips(image):
