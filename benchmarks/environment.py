@@ -8,11 +8,17 @@ import resource
 import time
 from pathlib import Path
 
-from penstock.usable_cores import cpu_name
+from penstock import usable_cores
+from penstock._core import supported_isas
 
 __all__ = ["OtherWork", "cpu_name", "system_name"]
 
 STAT = Path("/proc/stat")
+
+
+def cpu_name() -> str:
+    """Return the CPU's name, and the widest instruction set that penstock uses on it."""
+    return f"{usable_cores.cpu_name()}, {supported_isas()[-1]}"
 
 
 def system_name() -> str:

@@ -164,3 +164,17 @@ def test_an_error_inside_gives_the_cores_back():
         raise ValueError("inside")
 
     assert os.sched_getaffinity(0) == allowed
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ("AMD EPYC", "AMD EPYC (family 25, model 17)"),  # as some hosts hide it
+        ("AMD EPYC 9654 96-Core Processor", "AMD EPYC 9654 96-Core Processor"),
+    ],
+)
+def test_a_hidden_model_is_told_apart_by_its_numbers(tmp_path, monkeypatch, told, expected):
+    core = f"processor\t: 0\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: {told}\n"
+    (tmp_path / "cpuinfo").write_text(f"{core}\n{core}", encoding="utf-8")
+    monkeypatch.setattr(cores_module, "_CPU_INFO", tmp_path / "cpuinfo")
+    assert cores_module.cpu_name() == expected

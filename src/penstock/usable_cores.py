@@ -17,11 +17,17 @@ CAN_PIN = sys.platform == "linux"
 
 
 def cpu_name() -> str:
-    """Return the CPU's name as the system gives it."""
-    for line in _text(_CPU_INFO).splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+    """Return the CPU's name as the system gives it.
+
+    Virtual machines may hide which model it is, "AMD EPYC" say; then its numbers are given, too.
+    """
+    lines = (line.partition(":") for line in _text(_CPU_INFO).split("\n\n", 1)[0].splitlines())
+    told = {name.strip(): value.strip() for name, _, value in lines}
+    name = told.get("model name") or platform.processor() or platform.machine()
+    numbers = (told.get("cpu family"), told.get("model"))
+    if all(numbers) and not any(letter.isdigit() for letter in name):
+        return f"{name} (family {numbers[0]}, model {numbers[1]})"
+    return name
 
 
 def usable_cores() -> int:
