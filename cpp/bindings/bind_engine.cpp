@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "bindings/bind.h"
 #include "bindings/contract.h"
+#include "bindings/file_versions.h"
 #include "bindings/targets.h"
 #include "engine/engine.h"
 
@@ -143,6 +144,14 @@ class PartHandle {
     target.problem.clear();
     target.lacking = 0;
     pixels_.push_back(std::move(pixels));
+  }
+
+  /// Says which files the samples were read from, for rows that are remembered.
+  void set_versions(const Versions& versions) {
+    if (versions.shape(0) != part_->samples.size())
+      throw Error("EnginePart.set_versions: one version for each sample.");
+    for (size_t i = 0; i < part_->samples.size(); ++i)
+      part_->samples[i].version = version_in(versions, i);
   }
 
   /// Starts to move masks: one source, one list of wanted masks and one target for each sample.
@@ -460,6 +469,8 @@ void penstock::bind_engine(nb::module_& m) {
            "Start to read what these rows of the images depend on.")
       .def("set_pixels", &PartHandle::set_pixels, "sample"_a, "pixels"_a.noconvert(),
            "Use these RGB pixels instead of the sample's file.")
+      .def("set_versions", &PartHandle::set_versions, "versions"_a,
+           "Say which files the samples were read from: a row of `file_version` for each.")
       .def("run", &PartHandle::run, "samples"_a, "programs"_a, "buffer"_a, "offsets"_a, "format"_a,
            "Start these samples' programs into a batch's memory, each at its byte offset.")
       .def(

@@ -171,15 +171,11 @@ DecodeResult Engine::run_views_of(bool& late, const Assignment& assignment, cons
   if (sample.storage == Storage::deflated && sample.rgb == nullptr)
     return run_deflated(late, assignment, sample, worker);
   SampleSource source = source_of(sample);
-  const bool remembers = source.header != nullptr && source.header->route == Route::baseline &&
-                         row_memory_.may_know(sample.version);
-  if (!remembers) return run_views(late, assignment.views, source, worker.scratch);
-  row_memory_.recall(worker.rows, sample.version);
-  const size_t known = worker.rows.size();
-  source.rows = &worker.rows;
-  DecodeResult result = run_views(late, assignment.views, source, worker.scratch);
-  if (worker.rows.size() > known) row_memory_.keep(sample.version, worker.rows);
-  return result;
+  return row_memory_.with_rows(worker.rows, version_for_rows(source, sample.version),
+                               [&](RowStarts* rows) {
+                                 source.rows = rows;
+                                 return run_views(late, assignment.views, source, worker.scratch);
+                               });
 }
 
 void Engine::run_one(const std::shared_ptr<Part>& part, size_t index, Worker& worker) {

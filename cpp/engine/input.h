@@ -8,6 +8,7 @@
 #include "base/outline.h"
 #include "codec/jpeg_decode.h"
 #include "codec/jpeg_header.h"
+#include "engine/row_memory.h"
 #include "tiles/decode_tiles.h"
 
 namespace penstock {
@@ -23,6 +24,12 @@ struct SampleSource {
   int height = 0;
   int width = 0;
 };
+
+/// The version of a file that rows are kept of: unknown unless it is a baseline JPEG.
+inline FileVersion version_for_rows(const SampleSource& source, const FileVersion& version) {
+  const bool has_rows = source.header != nullptr && source.header->route == Route::baseline;
+  return has_rows ? version : FileVersion{};
+}
 
 /// What a worker keeps between samples for reading them.
 struct InputScratch {

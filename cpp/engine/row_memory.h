@@ -38,6 +38,18 @@ class RowMemory {
   void recall(RowStarts& rows, const FileVersion& version);
   void keep(const FileVersion& version, const RowStarts& rows);
 
+  /// Calls `decode` with what is kept of the file in `rows`, to which it may append; null for a
+  /// file that nothing can be kept of.
+  template <class Decode>
+  auto with_rows(RowStarts& rows, const FileVersion& version, Decode decode) {
+    if (!may_know(version)) return decode(static_cast<RowStarts*>(nullptr));
+    recall(rows, version);
+    const size_t known = rows.size();
+    auto result = decode(&rows);
+    if (rows.size() > known) keep(version, rows);
+    return result;
+  }
+
  private:
   struct Hash {
     size_t operator()(const FileVersion& version) const;

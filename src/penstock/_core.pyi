@@ -409,6 +409,11 @@ class EnginePart:
     def set_pixels(self, sample: int, pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> None:
         """Use these RGB pixels instead of the sample's file."""
 
+    def set_versions(self, versions: Annotated[NDArray[numpy.uint64], dict(shape=(None, 4), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Say which files the samples were read from: a row of `file_version` for each.
+        """
+
     def run(self, samples: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], programs: Programs, buffer: BatchBuffer, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], format: Format) -> None:
         """
         Start these samples' programs into a batch's memory, each at its byte offset.
@@ -501,9 +506,19 @@ def table_anew(memory: object, levels: bytes) -> object:
     Give each level of each channel its new one. `memory` is the `im` of a Pillow image, or an array; the result is of that kind, or None for images that are neither gray nor RGB.
     """
 
-def run_here(targets: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu')] | tuple[BatchBuffer, int, Format]], sources: Sequence[bytes | Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]], programs: Programs) -> list[Status]:
+class RowMemory:
+    """Remembers where rows of files begin, in at most so many bytes."""
+
+    def __init__(self, bytes: int) -> None: ...
+
+def file_version(descriptor: int) -> tuple[int, int, int, int]:
     """
-    Run programs in this thread, each on HxWx3 pixels, or on a JPEG file. Other files than `jpeg_header` says the core decodes are an error.
+    Which file it is, and which of its contents, to be asked before they are read: device, inode, bytes, time of change. All are 0 if that cannot be told.
+    """
+
+def run_here(targets: Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu')] | tuple[BatchBuffer, int, Format]], sources: Sequence[bytes | Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]], programs: Programs, versions: Annotated[NDArray[numpy.uint64], dict(shape=(None, 4), order='C', device='cpu', writable=False)], row_memory: RowMemory) -> list[Status]:
+    """
+    Run programs in this thread, each on HxWx3 pixels, or on a JPEG file. Other files than `jpeg_header` says the core decodes are an error. `versions` has a row of `file_version` for each.
     """
 
 class ValueMap(enum.Enum):

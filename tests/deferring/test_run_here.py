@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from penstock import _core
 from penstock._core import (
     BatchBuffer,
     Element,
     Format,
     Programs,
+    RowMemory,
     Status,
     StepColumn,
-    run_here,
 )
 from penstock.errors import CoreError
 from penstock.geometry import Sizes
@@ -24,6 +25,12 @@ HEIGHT, WIDTH = 5, 7
 PIXELS = np.random.default_rng(0).integers(0, 256, (HEIGHT, WIDTH, 3), dtype=np.uint8)
 NOTHING, ONE = [0.0] * 3, [1.0] * 3
 SMALL = BatchBuffer.borrow(np.zeros(99, np.uint8))
+
+
+def run_here(targets, sources, programs):
+    """Nothing is known of files, and nothing is kept of them."""
+    versions = np.zeros((len(targets), 4), np.uint64)
+    return _core.run_here(targets, sources, programs, versions, RowMemory(0))
 
 
 def nothing(count=1):
@@ -67,8 +74,12 @@ def test_a_file_that_ends_too_early_is_not_vouched_for():
 @pytest.mark.parametrize(
     ("targets", "sources", "complaint"),
     [
-        ([room()], [PIXELS, PIXELS], "a target, a source and a program for each"),
-        ([room(), room()], [PIXELS, PIXELS], "a target, a source and a program for each"),
+        ([room()], [PIXELS, PIXELS], "a program and a version for each"),
+        (
+            [room(), room()],
+            [PIXELS, PIXELS],
+            "a program and a version for each",
+        ),
         ([room()[:-1].copy()], [PIXELS], "an array of 4x7x3 was given for an image of 5x7x3"),
         ([room()], [PIXELS[:, :, :1].copy()], "a non-empty HxWx3 array"),
         ([room()], [b""], "one for Pillow"),

@@ -1,4 +1,4 @@
-"""Pixels that a packed file holds as a zlib stream: inflated by the core, as far as a crop needs."""
+"""Pixels stored as a zlib stream: inflated by the core, as far down as a crop needs."""
 
 import shutil
 
@@ -78,7 +78,7 @@ def damaged(packed, target, sample):
 def test_a_damaged_stream_is_named(packed, tmp_path):
     bad = damaged(packed, tmp_path / "bad.pen", 7)
     whole = T.Compose([T.Resize((32, 32)), T.ToImage()])
-    with pytest.raises(PenstockError, match="sample 7 .*0007.png"):
+    with pytest.raises(PenstockError, match=r"sample 7 .*0007\.png"):
         list(penstock.Loader(bad, batch_size=8, transform=whole, output="numpy"))
 
     loader = penstock.Loader(bad, batch_size=8, transform=whole, output="numpy", on_error="skip")

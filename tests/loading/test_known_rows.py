@@ -10,6 +10,7 @@ import penstock
 from penstock import transforms as T
 from penstock.errors import LoaderError
 from penstock.loading import core_runner, course
+from penstock.loading.row_memory import row_memory_bytes
 
 EPOCHS = 4
 
@@ -46,7 +47,7 @@ TRANSFORMS = {
 def test_epochs_are_those_of_loaders_that_know_nothing(old_files, name, threads, monkeypatch):
     knowing = _loader(old_files, TRANSFORMS[name], threads=threads)
     epochs = [[_parts(batch) for batch in knowing] for _ in range(EPOCHS)]
-    monkeypatch.setattr(core_runner, "_row_memory", lambda: 0)
+    monkeypatch.setattr(core_runner, "row_memory_bytes", lambda: 0)
     unknowing = _loader(old_files, TRANSFORMS[name], threads=1)
     for epoch in epochs:
         for parts, batch in zip(epoch, unknowing, strict=True):
@@ -57,12 +58,13 @@ def test_epochs_are_those_of_loaders_that_know_nothing(old_files, name, threads,
 @pytest.mark.parametrize(("told", "bytes_"), [("0", 0), (" 2 GB", 2 * 10**9), ("70", 70)])
 def test_its_memory_may_be_chosen(told, bytes_, monkeypatch):
     monkeypatch.setenv("PENSTOCK_ROW_MEMORY", told)
-    assert core_runner._row_memory() == bytes_
+    assert row_memory_bytes() == bytes_
+    assert row_memory_bytes(processes=4) == bytes_ // 4
 
 
 def test_it_has_little_memory_unless_told(monkeypatch):
     monkeypatch.delenv("PENSTOCK_ROW_MEMORY", raising=False)
-    assert 0 < core_runner._row_memory() <= 256 * 2**20
+    assert 0 < row_memory_bytes() <= 256 * 2**20
 
 
 def test_a_wish_that_cannot_be_read_is_an_error(tmp_path, monkeypatch):

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import io
+import os
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
+from torch.utils import data as torch_data
 
-from penstock._core import BatchBuffer, Engine, EnginePart, Format, Status, run_here
-from penstock.deferring.chain import Chain, JpegFile, Pixels, same_steps
+from penstock._core import BatchBuffer, Engine, EnginePart, Format, RowMemory, Status, run_here
+from penstock.deferring.chain import NO_VERSION, Chain, JpegFile, Pixels, same_steps
 from penstock.deferring.counts import counts_here
 from penstock.deferring.programs import programs_of
 from penstock.errors import CoreError, DecodeError
 from penstock.loading.fetch import open_images
+from penstock.loading.row_memory import row_memory_bytes
 from penstock.loading.shared_engine import shared_engine, wait_for
 
 open_with_pillow = Image.open  # as it is before anybody puts something else in its place
@@ -167,8 +171,30 @@ def _run_here(jobs: Sequence[Job]) -> list[Job]:
         chain.source.data if isinstance(chain.source, JpegFile) else chain.source
         for chain in chains
     ]
-    status = run_here([job.target for job in jobs], sources, programs_of(chains))
+    status = run_here(
+        [job.target for job in jobs],
+        sources,
+        programs_of(chains),
+        _versions_of(chains),
+        _row_memory(os.getpid()),
+    )
     return _doubtful(jobs, np.array(status) != Status.OK)
+
+
+@lru_cache(maxsize=1)
+def _row_memory(process: int) -> RowMemory:
+    """What this process remembers of files that it has decoded; a forked one begins anew."""
+    del process
+    worker = torch_data.get_worker_info()
+    return RowMemory(row_memory_bytes(1 if worker is None else worker.num_workers))
+
+
+def _versions_of(chains: Sequence[Chain]) -> npt.NDArray[np.uint64]:
+    versions = [
+        chain.source.version if isinstance(chain.source, JpegFile) else NO_VERSION
+        for chain in chains
+    ]
+    return np.array(versions, dtype=np.uint64).reshape(-1, len(NO_VERSION))
 
 
 def _start(engine: Engine, jobs: Sequence[Job]) -> EnginePart:
@@ -177,6 +203,7 @@ def _start(engine: Engine, jobs: Sequence[Job]) -> EnginePart:
     if isinstance(sources[0], JpegFile):
         part = open_images(engine, 0, [source.data for source in sources])
         wait_for(part)
+        part.set_versions(_versions_of([job.chain for job in jobs]))
     else:
         part = engine.begin(0, len(jobs))
         for position, pixels in enumerate(sources):

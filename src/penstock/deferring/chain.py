@@ -14,6 +14,10 @@ from penstock._core import Effect
 Pixels = npt.NDArray[np.uint8]  # (height, width, 3)
 
 
+FileVersion: TypeAlias = tuple[int, int, int, int]  # as the core's `file_version` gives it
+NO_VERSION: FileVersion = (0, 0, 0, 0)
+
+
 @dataclass(slots=True, eq=False)
 class JpegFile:
     """A whole file in memory, whose header the core has read."""
@@ -25,6 +29,7 @@ class JpegFile:
     orientation: int = 1  # as EXIF counts them
     header_bytes: int = 0  # before its pixels
     by_pillow: bool = True  # whether Pillow decides about it, if it turns out to be damaged
+    version: FileVersion = NO_VERSION  # of the file that it was read from, if that is known
     luma_alone: bool = False  # whether only its luminance is looked at, as three equal channels
     asked_px: int = 0  # pixels of it that were decoded one by one
     batches: int = 0  # in which it was found

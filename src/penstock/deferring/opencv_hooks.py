@@ -21,7 +21,7 @@ from penstock.deferring.array_base import settled
 from penstock.deferring.chain import Chain
 from penstock.deferring.counts import counts_here
 from penstock.deferring.opencv_changes import CHANGES
-from penstock.deferring.opening import as_jpeg, read_bytes
+from penstock.deferring.opening import FileBytes, as_jpeg, read_bytes
 from penstock.deferring.same_decoder import (
     opencv_decodes_as_pillow,
     opencv_decodes_gray_as_pillow,
@@ -106,8 +106,8 @@ def _wrap_reading(original: Function) -> Function:
 def _read(filename: Any = None, flags: Any = cv2.IMREAD_COLOR, **others: Any) -> Any:
     if others or not isinstance(filename, (str, os.PathLike)) or flags not in _known:
         return None
-    data, name = read_bytes(filename)
-    return None if data is None else _opened(data, name, flags)
+    read = read_bytes(filename)
+    return None if read is None else _opened(read, flags)
 
 
 def _wrap_decoding(original: Function) -> Function:
@@ -123,16 +123,16 @@ def _decode(buf: Any = None, flags: Any = None, **others: Any) -> Any:
     is_known = type(buf) is np.ndarray and buf.dtype == np.uint8 and buf.ndim == 1
     if others or not is_known or flags not in _known:
         return None
-    return _opened(buf.tobytes(), "bytes", flags)
+    return _opened(FileBytes(buf.tobytes(), "bytes"), flags)
 
 
-def _opened(data: bytes, name: str, flags: int) -> DeferredArray | None:
+def _opened(read: FileBytes, flags: int) -> DeferredArray | None:
     """The image of a JPEG; None if OpenCV has to decode it."""
     counts = counts_here()
     if counts is not None and not counts.are_arrays_taken:
         counts.ordinary["an array, for code that refuses those that wait"] += 1
         return None
-    found = None if counts is None else as_jpeg(data, name, counts, by_pillow=False)
+    found = None if counts is None else as_jpeg(read, counts, by_pillow=False)
     if found is None:
         return None
     file, mode = found

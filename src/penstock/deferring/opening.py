@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import os
 from functools import wraps
-from typing import Any
+from typing import Any, NamedTuple
 
 from PIL import Image
 
-from penstock._core import jpeg_header
+from penstock._core import file_version, jpeg_header
 from penstock.deferring.carry_out import open_with_pillow
-from penstock.deferring.chain import Chain, JpegFile
+from penstock.deferring.chain import NO_VERSION, Chain, FileVersion, JpegFile
 from penstock.deferring.counts import Counts, counts_here
 from penstock.deferring.file_image import About
 from penstock.deferring.image import DeferredImage
@@ -30,21 +31,30 @@ def open_image(fp: Any, mode: Any = "r", formats: Any = None) -> Any:
     counts = counts_here()
     if counts is None or mode != "r" or formats is not None:
         return open_with_pillow(fp, mode, formats)
-    data, name = read_bytes(fp)
-    file = None if data is None else as_jpeg(data, name, counts)
+    read = read_bytes(fp)
+    file = None if read is None else as_jpeg(read, counts)
     if file is None:
         return _open_other(fp)
     filename = os.fspath(fp) if isinstance(fp, (str, bytes, os.PathLike)) else ""
     return DeferredImage.of_file(Chain.of_file(file[0]), file[1], About(file[0]), filename)
 
 
+class FileBytes(NamedTuple):
+    """What was read of a file, or what somebody had in memory."""
+
+    data: bytes
+    name: str
+    version: FileVersion = NO_VERSION  # of the file
+
+
 def as_jpeg(
-    data: bytes, name: str, counts: Counts, *, by_pillow: bool = True
+    read: FileBytes, counts: Counts, *, by_pillow: bool = True
 ) -> tuple[JpegFile, str] | None:
     """The file and Pillow's mode of its image; None, counted, if the core may not know it.
 
     `by_pillow` says whether Pillow decides about a file that turns out to be damaged.
     """
+    data = read.data
     why = _refusal(data)
     facts = {} if why else jpeg_header(data)
     if not why:
@@ -53,8 +63,10 @@ def as_jpeg(
         counts.ordinary[why] += 1
         return None
     counts.deferred += 1
-    sides = facts["height"], facts["width"]
-    file = JpegFile(data, name, *sides, facts["orientation"], facts["entropy_offset"], by_pillow)
+    file = JpegFile(
+        data, read.name, facts["height"], facts["width"], facts["orientation"],
+        facts["entropy_offset"], by_pillow, read.version,
+    )  # fmt: skip
     return file, _MODES[facts["components"]]
 
 
@@ -75,24 +87,34 @@ def _refusal_of_header(data: bytes, facts: dict[str, Any]) -> str:
     return ""
 
 
-def read_bytes(fp: Any) -> tuple[bytes | None, str]:
-    """The bytes and the name of a file, if it can be read from where it stands."""
+def read_bytes(fp: Any) -> FileBytes | None:
+    """What a file has, if it can be read from where it stands."""
     if isinstance(fp, (str, bytes, os.PathLike)):
         path = os.fspath(fp)
         try:
             with open(path, "rb") as file:
-                return file.read(), os.fsdecode(path)
+                version = file_version(file.fileno())
+                return FileBytes(file.read(), os.fsdecode(path), version)
         except OSError:
-            return None, os.fsdecode(path)  # Pillow says what is wrong
+            return None  # Pillow says what is wrong
     name = getattr(fp, "name", "")
     try:
+        version = _version_of(fp)
         start = fp.tell()
         fp.seek(0)  # as Pillow does
         data = fp.read()
         fp.seek(start)
     except Exception:  # noqa: BLE001 (whatever it is, Pillow will say what it thinks of it)
-        return None, ""
-    return (data if isinstance(data, bytes) else None), name if isinstance(name, str) else ""
+        return None
+    if not isinstance(data, bytes):
+        return None
+    return FileBytes(data, name if isinstance(name, str) else "", version)
+
+
+def _version_of(fp: Any) -> FileVersion:
+    """The version of a file that nothing was read of; what was, may be of an earlier one."""
+    is_fresh = type(fp) is io.BufferedReader and type(fp.raw) is io.FileIO and not fp.raw.tell()
+    return file_version(fp.fileno()) if is_fresh else NO_VERSION
 
 
 def _open_other(fp: Any) -> Any:

@@ -26,7 +26,7 @@ from penstock.deferring.borders import bordered
 from penstock.deferring.chain import Chain
 from penstock.deferring.counts import counts_here
 from penstock.deferring.image import DeferredImage
-from penstock.deferring.opening import as_jpeg, read_bytes
+from penstock.deferring.opening import FileBytes, as_jpeg, read_bytes
 from penstock.deferring.rows import Row
 from penstock.deferring.same_decoder import decodes_as_pillow
 from penstock.deferring.spec import Spec
@@ -246,8 +246,8 @@ def _wrap_decoding(original: Function) -> Function:
         known = {tv_io.ImageReadMode.UNCHANGED: (3,), tv_io.ImageReadMode.RGB: (1, 3)}
         if counts is None or not is_plain or mode not in known:
             return original(given, *args, **kwargs)
-        data, name = _bytes_of(given)
-        found = None if data is None else as_jpeg(data, name, counts, by_pillow=False)
+        read = _bytes_of(given)
+        found = None if read is None else as_jpeg(read, counts, by_pillow=False)
         if found is None or (found[1] == "L" and mode == tv_io.ImageReadMode.UNCHANGED):
             return original(given, *args, **kwargs)
         return make(DeferredTensor, Chain.of_file(found[0]), Spec())
@@ -255,10 +255,10 @@ def _wrap_decoding(original: Function) -> Function:
     return decode
 
 
-def _bytes_of(given: Any) -> tuple[bytes | None, str]:
+def _bytes_of(given: Any) -> FileBytes | None:
     if isinstance(given, torch.Tensor):
         is_bytes = given.dtype == torch.uint8 and given.ndim == 1
-        return (given.numpy().tobytes() if is_bytes else None), "bytes"
+        return FileBytes(given.numpy().tobytes(), "bytes") if is_bytes else None
     return read_bytes(given)
 
 

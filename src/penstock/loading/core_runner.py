@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
@@ -16,22 +15,18 @@ from penstock.errors import CoreError, DecodeError, ResourceError
 from penstock.geometry import Ints, Sizes
 from penstock.loading.fetch import Positions, fetch_for, part_size_of
 from penstock.loading.part_run import PartRun
+from penstock.loading.row_memory import row_memory_bytes
 from penstock.loading.runner import PartRunner, RunSetup
 from penstock.planner.lower import Regions, Steps, lower
 from penstock.planner.rules.measured import rows_to_measure, with_means
 from penstock.planner.views import ViewSteps
 from penstock.reference.libraries.pillow import check_pixels, decode_rgb, open_listening
 from penstock.resources import MORE_THREADS, refused
-from penstock.storage.options import read_size
 from penstock.transforms.effects import EffectMove
 from penstock.transforms.moves import Move
 
 # Threads that only read: enough to keep a slow disk busy, asleep on a fast one.
 _READERS = 4
-
-# To remember where rows of files begin: those of half a million usual photos.
-_MOST_ROW_MEMORY = 256 * 2**20
-_ROW_MEMORY_VARIABLE = "PENSTOCK_ROW_MEMORY"
 
 # How often a waiting thread looks whether the loader was closed.
 _WAIT_S = 0.25
@@ -227,21 +222,12 @@ class CoreRunner(PartRunner):
 
 def _start_engine(threads: int) -> Engine:
     try:
-        return Engine(threads, _READERS, _row_memory())
+        return Engine(threads, _READERS, row_memory_bytes())
     except ResourceError as error:
         raise ResourceError(
             f"Loader: threads={threads}, and {_READERS} more that read files: {error}. "
             f"{MORE_THREADS}"
         ) from error
-
-
-def _row_memory() -> int:
-    """Return how many bytes the core may use to remember where the rows of files begin."""
-    told = os.environ.get(_ROW_MEMORY_VARIABLE, "").strip()
-    if told:
-        return 0 if told == "0" else read_size(_ROW_MEMORY_VARIABLE, told)
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return min(_MOST_ROW_MEMORY, memory // 100)
 
 
 def _arrays_for(sizes: Sizes) -> list[npt.NDArray[np.uint8]]:

@@ -6,6 +6,7 @@ import os
 from functools import lru_cache
 
 from penstock._core import Engine, EnginePart
+from penstock.loading.row_memory import row_memory_bytes
 
 _READERS = 1
 _WAIT_S = 0.25  # so that Ctrl-C is heard
@@ -19,7 +20,7 @@ def shared_engine(threads: int) -> Engine:
 @lru_cache(maxsize=4)
 def _engine(process: int, threads: int) -> Engine:
     del process
-    return Engine(threads, _READERS)
+    return Engine(threads, _READERS, row_memory_bytes())
 
 
 def wait_for(part: EnginePart) -> None:
