@@ -45,7 +45,7 @@ KIND = CaseKind(
     photos="in1k",
     images=1_024,
     peers=(
-        *("penstock_packed", "penstock_packed_avx2"),
+        *("penstock_packed", "penstock_packed_avx2", "penstock_packed_small"),
         *("penstock_folder", "penstock_folder_anew"),
         *ALL_PEERS[2:],
     ),

@@ -18,7 +18,8 @@ KIND = CaseKind(
     images=24,
     rounds=3,
     peers=(
-        *("penstock_packed", "penstock_packed_fast", "penstock_folder", "penstock_folder_fast"),
+        *("penstock_packed", "penstock_packed_fast", "penstock_packed_small"),
+        *("penstock_folder", "penstock_folder_fast"),
         *("torchvision_pillow", "torchvision_pillow_simd", "torchvision_io", "opencv", "dali"),
         *("tf_data", "ffcv_raw_500"),
     ),

@@ -55,6 +55,7 @@ PEERS: dict[str, Entrant] = {
     "penstock_packed": _OURS(format="pen", works=(LOAD, WRITE, UNPACK, VERIFY, VERIFY_ORIGINALS)),
     "penstock_packed_avx2": _OURS(format="pen", variables={"PENSTOCK_SIMD": "avx2"}),
     "penstock_packed_fast": _OURS(format="pen"),
+    "penstock_packed_small": _OURS(format="pen_small"),
     "penstock_folder": _OURS(),
     "penstock_folder_anew": _OURS(variables={"PENSTOCK_ROW_MEMORY": "0"}),
     "penstock_folder_fast": _OURS(),
