@@ -15,7 +15,7 @@ import numpy.typing as npt
 from penstock._core import FINISHED, Effect
 from penstock.geometry import Bools, Floats, Ints, Sizes
 from penstock.planner.amounts import Amount, Unit, WorkList, far_bytes
-from penstock.planner.lower import Effects
+from penstock.planner.effect_list import Effects
 from penstock.planner.step_pixels import BatchStep
 from penstock.transforms.effects import place_of
 
