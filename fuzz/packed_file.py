@@ -308,7 +308,7 @@ def main() -> int:
     load_core(args.core)
     if args.scratch:
         return run_child(args)
-    import pen_mutants
+    import pen_seeds
 
     if not args.seconds and args.count == sys.maxsize:
         args.seconds = 60
@@ -316,7 +316,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(dir=room) as folder:
         scratch = Path(folder)
         (scratch / "seeds").mkdir()
-        for number, data in enumerate(pen_mutants.seed_files(scratch / "seeds")):
+        for number, data in enumerate(pen_seeds.seed_files(scratch / "seeds")):
             (scratch / f"seed-{number}").write_bytes(data)
         run = Run(args, scratch)
         begun = time.monotonic()
