@@ -37,6 +37,8 @@ PIPELINES = {
         [T.RandomRotation(30), T.ColorJitter(0.5, 0.5), T.CenterCrop(60)],
         [T.RandomPerspective(0.3, 1.0), T.ColorJitter(0, 0.8), T.Resize(50)],
         [T.Pad(20), T.RandomHorizontalFlip(), T.ColorJitter(0.2, 0.8), T.RandomCrop(70)],
+        # The second one is measured on what the first one leaves, which is measured, too.
+        [T.ColorJitter(0, 0.3), T.ColorJitter(0.2, 0.3), T.CenterCrop(60)],
     ],
 }
 ELSEWHERE = {

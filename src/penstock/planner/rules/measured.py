@@ -156,6 +156,9 @@ def _reduced(move: Move, now: Sizes, scales: Ints) -> Move:
 def _reduced_effect(move: EffectMove, now: Sizes, scales: Ints) -> EffectMove:
     kinds = np.where(_KEEPS_MEAN[move.effect], int(Effect.NONE), move.effect)
     numbers = move.numbers.copy()
+    # One that waits for its own mean takes that of what it gets here.
+    numbers[rows_to_measure(move), place_of(Effect.CONTRAST, "has_mean")] = 0
+    numbers[rows_to_measure(move), place_of(Effect.CONTRAST, "mean")] = 0
     for warp, shifts, slopes in (
         (Effect.AFFINE, (2, 5), ()),
         (Effect.PERSPECTIVE, (2, 5), (6, 7)),
