@@ -384,7 +384,7 @@ TEST(a_mean_that_depends_on_torch_is_refused) {
     } catch (const Error&) {
       is_refused = true;
     }
-    CHECK(is_refused == (width > kMostMeanPixels));
+    CHECK(is_refused == (static_cast<size_t>(width) > kMostMeanPixels));
   }
 }
 
