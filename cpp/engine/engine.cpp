@@ -163,7 +163,9 @@ DecodeResult Engine::run_deflated(bool& late, const Assignment& assignment, cons
     return {DecodeStatus::failed, problem};
   source.rgb = worker.inflater.pixels();
   source.rgb_stride = ptrdiff_t{3} * sample.width;
-  return run_views(late, assignment.views, source, worker.scratch);
+  DecodeResult result = run_views(late, assignment.views, source, worker.scratch);
+  worker.inflater.forget_large();
+  return result;
 }
 
 DecodeResult Engine::run_views_of(bool& late, const Assignment& assignment, const Sample& sample,

@@ -13,6 +13,8 @@ namespace {
 
 constexpr size_t kMostAtOnce = std::numeric_limits<uInt>::max();  // zlib counts in unsigned ints
 
+constexpr size_t kMostKept = size_t{64} << 20;
+
 constexpr const char* kDamaged = "its compressed pixels are damaged";
 constexpr const char* kTooFew = "has too few compressed pixels for its size";
 
@@ -38,8 +40,6 @@ PixelInflater::PixelInflater() = default;
 PixelInflater::~PixelInflater() {
   if (stream_) inflateEnd(stream_.get());
 }
-PixelInflater::PixelInflater(PixelInflater&&) noexcept = default;
-PixelInflater& PixelInflater::operator=(PixelInflater&&) noexcept = default;
 
 const char* PixelInflater::inflate(std::span<const uint8_t> stream, const RowsWanted& wanted) {
   if (!stream_) {
@@ -68,6 +68,10 @@ const char* PixelInflater::inflate(std::span<const uint8_t> stream, const RowsWa
   if (unwritten > 0 || z.avail_out > 0) return kTooFew;
   if (status == Z_STREAM_END) return wanted.rows < wanted.height ? kTooFew : nullptr;
   return wanted.rows < wanted.height ? nullptr : problem_at_end(z);
+}
+
+void PixelInflater::forget_large() {
+  if (memory_.capacity() > kMostKept) memory_ = Buffer();
 }
 
 }  // namespace penstock

@@ -24,8 +24,8 @@ class PixelInflater {
  public:
   PixelInflater();
   ~PixelInflater();
-  PixelInflater(PixelInflater&&) noexcept;
-  PixelInflater& operator=(PixelInflater&&) noexcept;
+  PixelInflater(const PixelInflater&) = delete;
+  PixelInflater& operator=(const PixelInflater&) = delete;
 
   /// Makes `pixels()` the wanted rows. Returns what is wrong with the stream, or null; where all
   /// rows are wanted, it must have no pixels more.
@@ -33,6 +33,9 @@ class PixelInflater {
 
   /// Row after row, without a gap.
   const uint8_t* pixels() const { return memory_.data(); }
+
+  /// Gives the memory of a very large image back: few others will need as much.
+  void forget_large();
 
  private:
   std::unique_ptr<z_stream_s> stream_;  // null until it is needed
