@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import penstock
 from benchmarks.case import Case
-from benchmarks.peers.penstock_pipeline import PACKED, loader_on, packed_of, versions
+from benchmarks.peers import penstock_pipeline
+from benchmarks.peers.penstock_pipeline import loader_on, packed_of, versions
 
 __all__ = ["batches", "label", "versions", "write"]
 
@@ -22,14 +22,7 @@ SHORT_SIDE_PX = 375
 
 def write(case: Case, folder: Path, cores: int) -> None:
     """Pack the images, scaled down."""
-    penstock.pack(
-        list(case.paths),
-        folder / PACKED,
-        labels=list(case.labels),
-        short_side=SHORT_SIDE_PX,
-        threads=cores,
-        progress=False,
-    )
+    penstock_pipeline.write(case, folder, cores, short_side=SHORT_SIDE_PX)
 
 
 def batches(case: Case, cores: int) -> Iterable[tuple[Any, Any]]:

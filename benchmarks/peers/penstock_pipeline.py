@@ -65,14 +65,15 @@ def packed_of(case: Case) -> Path:
     return Path(case.written) / PACKED
 
 
-def write(case: Case, folder: Path, cores: int) -> None:
-    """Pack the images, without loss."""
+def write(case: Case, folder: Path, cores: int, **options: Any) -> None:
+    """Pack the images, without loss unless an option of `pack` says otherwise."""
     penstock.pack(
         list(case.paths),
         folder / PACKED,
         labels=list(case.labels),
         threads=cores,
         progress=False,
+        **options,
     )
 
 
