@@ -4,7 +4,7 @@ Each function returns a loader over the same folder, with the same work: resize,
 Compare any two of them, and look at the report:
 
 penstock certify examples/certify_loaders.py:torchvision_pillow \
-  examples/certify_loaders.py:torchvision_tensor --out report.html
+  examples/certify_loaders.py:torchvision_tensor --html report.html
 
 CERTIFY_FOLDER names another folder of class folders than the photos made for this.
 

@@ -50,7 +50,7 @@ def test_equal(certify):
 
 
 def test_different(certify, tmp_path):
-    code, told, _ = certify("sides.py:plain", "sides:brighter", "--out", "report.html")
+    code, told, _ = certify("sides.py:plain", "sides:brighter", "--html", "report.html")
 
     assert code == 1
     assert told.startswith("6 of 6 images differ, by at most 2 levels in 100% of their values.")
@@ -114,7 +114,7 @@ def test_what_cannot_be_repeated(certify):
     ("arguments", "message"),
     [
         (["sides.py:plain"], "there is no second side to compare with"),
-        (["sides.py:plain", "--out", "a.html"], "--out: needs two sides"),
+        (["sides.py:plain", "--html", "a.html"], "--html: needs two sides"),
         (["sides.py:plain", "--save", "a.json", "--tolerance", "1"], "--tolerance: needs two"),
         (["sides.py:plain", "--pixels", "a.npz", "--save", "sub/a.json"], "must be in the folder"),
         (["sides.py:plain", "sides.py:same", "--pixels", "a.npz"], "Add --save"),

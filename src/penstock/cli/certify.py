@@ -83,7 +83,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--no-labels", action="store_true", help="leave out what goes with the images"
     )
-    verb.add_argument("--out", metavar="HTML", help="write a report with the worst images")
+    verb.add_argument("--html", metavar="FILE", help="write a report with the worst images")
     verb.add_argument("--save", metavar="JSON", help="write the certificate of A")
     verb.add_argument(
         "--pixels", metavar="NPZ", help="write the pixels of A, beside the certificate of --save"
@@ -149,13 +149,13 @@ def _certify_both(args: argparse.Namespace, options: dict[str, Any]) -> int:
     tell(args, found.to_dict(), found.lines())
     if args.save:
         found.save(args.save)
-    if args.out:
-        found.to_html(args.out)
+    if args.html:
+        found.to_html(args.html)
     if not args.json:
         written = (
             ("certificate of A", args.save),
             ("pixels of A", args.pixels),
-            ("report", args.out),
+            ("report", args.html),
         )
         say(f"wrote {place}: the {what}" for what, place in written if place)
     return 0 if found.passed else EXIT_DIFFERENT
@@ -197,7 +197,7 @@ def _transform(place: str) -> Any:
 def _check(args: argparse.Namespace) -> None:
     """Refuse what contradicts itself, before anything runs."""
     if args.b is None:
-        for_two = ("out", "tolerance", "match", "peak", "preset_b", "transform_b")
+        for_two = ("html", "tolerance", "match", "peak", "preset_b", "transform_b")
         needless = [name for name in for_two if getattr(args, name) is not None]
         if needless:
             option = needless[0].replace("_", "-")
@@ -215,7 +215,7 @@ def _check(args: argparse.Namespace) -> None:
             raise CertifyError(
                 f"--pixels {args.pixels}: must be in the folder of the certificate, {args.save}."
             )
-    for path in (args.save, args.out):
+    for path in (args.save, args.html):
         folder = None if path is None else os.path.dirname(os.path.abspath(path))
         if folder is not None and not os.path.isdir(folder):
             raise CertifyError(f"{path}: there is no folder {folder}. Make it, or name another.")
