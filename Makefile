@@ -131,6 +131,7 @@ format: setup ## put the code into house style
 	$(BIN)/clang-format -i $(CPP_FILES)
 
 bench: setup $(STAMPS)/peers ## measure penstock and its peers side by side
+	@scripts/system_packages.sh bench || echo "bench: NOTE: FFCV will be left out."
 	@$(BIN)/penstock bench $(ARGS)
 
 guard: setup ## count the instructions of the hot paths, and compare them with the last counts

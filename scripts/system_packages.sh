@@ -5,6 +5,7 @@
 #   scripts/system_packages.sh fuzz     what `make fuzz` needs on top
 #   scripts/system_packages.sh guard    what `make guard` counts instructions with
 #   scripts/system_packages.sh browser  what the tests of HTML reports look at them with
+#   scripts/system_packages.sh bench    what FFCV and pillow-simd are compiled with
 #
 # Missing Debian packages are installed where that needs no password; otherwise the error names
 # them and the command that installs them. PYTHON names the interpreter to check (python3).
@@ -38,6 +39,8 @@ has_counter() {
 has_browser() { command -v chromium >/dev/null; }
 has_browser_driver() { command -v chromedriver >/dev/null; }
 
+has_library() { command -v pkg-config >/dev/null && pkg-config --exists "$1"; }
+
 # Prints the Debian packages that the purpose still needs.
 missing_packages() {
   case $1 in
@@ -59,8 +62,13 @@ missing_packages() {
       has_browser || echo chromium
       has_browser_driver || echo chromium-driver
       ;;
+    bench)
+      command -v pkg-config >/dev/null || echo pkg-config
+      has_library libturbojpeg || echo libturbojpeg0-dev
+      has_library opencv4 || echo libopencv-dev
+      ;;
     *)
-      echo "system_packages.sh: unknown purpose '$1'; say build, fuzz, guard or browser." >&2
+      echo "system_packages.sh: unknown purpose '$1'; say build, fuzz, guard, browser or bench." >&2
       exit 2
       ;;
   esac
