@@ -5,6 +5,7 @@
 #   scripts/system_packages.sh fuzz     what `make fuzz` needs on top
 #   scripts/system_packages.sh guard    what `make guard` counts instructions with
 #   scripts/system_packages.sh browser  what the tests of HTML reports look at them with
+#   scripts/system_packages.sh cache    what `.ci/run` compiles each file only once with
 #   scripts/system_packages.sh bench    what FFCV and pillow-simd are compiled with
 #
 # Missing Debian packages are installed where that needs no password; otherwise the error names
@@ -62,13 +63,16 @@ missing_packages() {
       has_browser || echo chromium
       has_browser_driver || echo chromium-driver
       ;;
+    cache)
+      command -v ccache >/dev/null || echo ccache
+      ;;
     bench)
       command -v pkg-config >/dev/null || echo pkg-config
       has_library libturbojpeg || echo libturbojpeg0-dev
       has_library opencv4 || echo libopencv-dev
       ;;
     *)
-      echo "system_packages.sh: unknown purpose '$1'; say build, fuzz, guard, browser or bench." >&2
+      echo "system_packages.sh: unknown purpose '$1'; say build, fuzz, guard, browser, cache or bench." >&2
       exit 2
       ;;
   esac
