@@ -9,19 +9,47 @@ namespace {
 
 using namespace tile_layout;
 
+/// Eight fields of `width` (at most 16) bits each, as 32-bit numbers. Four begin in each lane.
+[[gnu::always_inline]] inline __m256i peek_fields(const uint8_t* bytes, int bit, int width) {
+  const int second = bit + 4 * width;
+  const __m256i numbers = _mm256_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3);
+  const __m256i bits =
+      _mm256_add_epi32(_mm256_mullo_epi32(numbers, _mm256_set1_epi32(width)),
+                       _mm256_set_m128i(_mm_set1_epi32(second & 7), _mm_set1_epi32(bit & 7)));
+  const __m256i first_bytes = _mm256_shuffle_epi8(
+      _mm256_srli_epi32(bits, 3), _mm256_broadcastsi128_si256(_mm_setr_epi8(
+                                      0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12)));
+  const __m256i index = _mm256_add_epi8(first_bytes, _mm256_set1_epi32(0x03020100));
+  const __m256i halves =
+      _mm256_loadu2_m128i(reinterpret_cast<const __m128i*>(bytes + (second >> 3)),
+                          reinterpret_cast<const __m128i*>(bytes + (bit >> 3)));
+  const __m256i words = _mm256_shuffle_epi8(halves, index);
+  return _mm256_and_si256(_mm256_srlv_epi32(words, _mm256_and_si256(bits, _mm256_set1_epi32(7))),
+                          _mm256_set1_epi32((1 << width) - 1));
+}
+
+/// The lower words of eight 32-bit numbers.
+[[gnu::always_inline]] inline __m128i lower_words(__m256i numbers) {
+  const __m256i low = _mm256_and_si256(numbers, _mm256_set1_epi32(0xFFFF));
+  return _mm_packus_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
+}
+
+/// May write seven elements behind the last block.
 void take_fields(TileSymbols& symbols, TileCursor& cursor, const TileHead& head,
                  const TileShape& shape) {
   for (int c = 0; c < shape.components; ++c) {
     const TileBlocks& blocks = shape.component[c];
     const int dc_width = head.dc_width[c], end_width = head.end_width[c];
-    const int dc_bit = cursor.bit, ends_bit = dc_bit + blocks.count() * dc_width;
-    const unsigned dc_mask = (1u << dc_width) - 1, end_mask = (1u << end_width) - 1;
-    for (int i = 0; i < blocks.count(); ++i) {
-      const auto dc = static_cast<unsigned>(peek57(cursor.bytes, dc_bit + i * dc_width));
-      const auto end = static_cast<unsigned>(peek57(cursor.bytes, ends_bit + i * end_width));
-      symbols.dc[blocks.first + i] =
-          static_cast<int16_t>(head.dc_minimum[c] + static_cast<int>(dc & dc_mask));
-      symbols.end[blocks.first + i] = static_cast<uint8_t>(end & end_mask);
+    const int ends_bit = cursor.bit + blocks.count() * dc_width;
+    const __m256i minimum = _mm256_set1_epi32(head.dc_minimum[c]);
+    for (int i = 0; i < blocks.count(); i += 8) {
+      const __m256i dc = peek_fields(cursor.bytes, cursor.bit + i * dc_width, dc_width);
+      const __m256i end = peek_fields(cursor.bytes, ends_bit + i * end_width, end_width);
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(symbols.dc + blocks.first + i),
+                       lower_words(_mm256_add_epi32(dc, minimum)));
+      const __m128i ends = lower_words(end);
+      _mm_storel_epi64(reinterpret_cast<__m128i*>(symbols.end + blocks.first + i),
+                       _mm_packus_epi16(ends, ends));
     }
     cursor.bit = ends_bit + blocks.count() * end_width;
   }
