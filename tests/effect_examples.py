@@ -39,7 +39,6 @@ EXAMPLES: dict[Effect, dict[str, Any]] = {
     Effect.MIX_BEGIN: {"weight": 0.5},
     Effect.MIX_ADD: {"weight": 0.5},
     Effect.MIX_END: {},
-    Effect.APPLY: {},
     Effect.BOX_BLUR: {"radius_across": 1.3, "radius_down": 0.4, "passes": 3},
     Effect.TENSOR_BRIGHTNESS: {"factor": 1.3},
     Effect.TENSOR_CONTRAST: {"factor": 0.7},

@@ -3,9 +3,9 @@
 // Each set has a namespace of its own (penstock::scalar, penstock::avx2, ...), in which a kernel
 // has the same name and type. A kernel's header declares it in all of them at once:
 //
-//   PENSTOCK_VARIANTS(void sharpen_inside(const PlaneRows& plane, float factor));
+//   PENSTOCK_VARIANTS(void turn_hue(const PlanarTarget& image, uint8_t turn));
 //
-// and its caller picks the variant of the set in use: PENSTOCK_PICK(sharpen_inside)(plane, factor).
+// and its caller picks the variant of the set in use: PENSTOCK_PICK(turn_hue)(image, turn).
 //
 // It is defined in files written for one set (sharpen_avx2.cpp), or in a file that CMakeLists.txt
 // compiles once per set (noise_impl.cpp), which opens the namespace `penstock::PENSTOCK_ISA`. All

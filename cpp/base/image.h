@@ -49,6 +49,14 @@ struct PlanarTarget {
   }
 };
 
+/// Some rows of a PlanarView or PlanarTarget.
+template <class Image>
+Image rows_of(Image image, int top, int height) {
+  for (int c = 0; c < image.channels; ++c) image.plane[c] = image.row(c, top);
+  image.height = height;
+  return image;
+}
+
 /// A planar image in recycled memory, with the slack that kernels want around it.
 inline PlanarTarget working_image(Buffer& buffer, int height, int width, int channels) {
   PlanarTarget image;

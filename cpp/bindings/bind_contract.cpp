@@ -99,10 +99,10 @@ Programs make_programs(Table<int32_t, 3> steps, Ints step_counts, Table<int32_t,
     throw Error("Programs: steps must be samples x n x " + std::to_string(kStepFields) + ".");
   if (step_counts.shape(0) != count || effect_counts.shape(0) != count)
     throw Error("Programs: one count of steps and one of effects for each sample.");
-  if (heads.shape(1) != kEffectHead || numbers.shape(1) != kEffectNumbers ||
+  if (heads.shape(1) != kEffectHead || numbers.shape(1) > kEffectNumbers ||
       heads.shape(0) != numbers.shape(0))
     throw Error("Programs: effects must be n x " + std::to_string(kEffectHead) + " and n x " +
-                std::to_string(kEffectNumbers) + ".");
+                std::to_string(kEffectNumbers) + " or fewer.");
   size_t effects = 0;
   for (size_t i = 0; i < count; ++i) {
     const int32_t used = step_counts.data()[i];
@@ -163,6 +163,7 @@ std::vector<Program> Programs::copy_to(std::vector<Step>& own_steps,
   own_steps.resize(count * most_steps);
   if (count > 0) std::memcpy(own_steps.data(), steps.data(), own_steps.size() * sizeof(Step));
   own_effects.resize(effect_heads.shape(0));
+  const size_t numbers = effect_numbers.shape(1);  // those behind them are 0
   for (size_t i = 0; i < own_effects.size(); ++i) {
     const int32_t* head = effect_heads.data() + kEffectHead * i;
     own_effects[i] = {static_cast<EffectKind>(head[0]),
@@ -172,8 +173,7 @@ std::vector<Program> Programs::copy_to(std::vector<Step>& own_steps,
                       {},
                       head[4] != 0,
                       head[5] != 0};
-    std::memcpy(own_effects[i].numbers, effect_numbers.data() + kEffectNumbers * i,
-                sizeof own_effects[i].numbers);
+    std::copy_n(effect_numbers.data() + numbers * i, numbers, own_effects[i].numbers);
   }
   std::vector<Program> programs(count);
   const Effect* effects = own_effects.data();

@@ -30,6 +30,10 @@ PhiloxKey key_of(const double (&words)[2]) {
   return {static_cast<uint32_t>(words[0]), static_cast<uint32_t>(words[1])};
 }
 
+constexpr bool may_move_whole_pixels(EffectKind kind) {
+  return kind == EffectKind::affine || kind == EffectKind::perspective;
+}
+
 Region region_of(const Erase& p) {
   return {static_cast<int>(p.top), static_cast<int>(p.left), static_cast<int>(p.height),
           static_cast<int>(p.width)};
@@ -51,6 +55,7 @@ class EffectRun {
   /// `later` are the effects behind it.
   void apply(const Effect& effect, std::span<const Effect> later) {
     effect_ = &effect;
+    if (!is_colour_effect(effect.kind) && !may_move_whole_pixels(effect.kind)) flush();
     scratch_.tables.set_watching(count_early(later));
     visit_effect(effect.kind, effect.numbers, *this);
   }
@@ -236,7 +241,11 @@ class EffectRun {
 
   template <class Matrix, class Warp>
   void warp(const Matrix& p, Warp how) {
-    const Fill fill = fill_of(p.fill);
+    Fill fill = fill_of(p.fill);
+    // A table can wait while whole pixels are moved, if it makes the fill what it is to be.
+    if (static_cast<Filter>(p.filter) != Filter::nearest ||
+        !scratch_.tables.pass_below(fill.colour))
+      flush();
     const PlanarTarget out = next(effect_->height, effect_->width, channels_under(fill));
     const WarpFrame frame =
         has_frame(p.frame) ? frame_of(p.frame) : whole_frame(out, image_.view());

@@ -67,8 +67,8 @@ inline bool count_early(std::span<const Effect> effects) {
 }
 
 /// Applies effects that size_after has accepted to an image in `memory`. The result lies there or
-/// in scratch.spare; it may have gained or lost colour. Effects that wait are left in
-/// scratch.tables, for the next call; what these know already must be true of the image.
+/// in scratch.spare; it may have gained or lost colour. What still waits is left in scratch.tables,
+/// for the next call or the final pass; what these know already must be true of the image.
 PlanarTarget run_effects(const PlanarTarget& image, Buffer& memory, std::span<const Effect> effects,
                          EffectScratch& scratch);
 

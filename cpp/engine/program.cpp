@@ -126,9 +126,7 @@ Region size_after_step(const Step& s, size_t i, int height, int width) {
 /// Checks the effects after one step, one after the other, and complains with place and kind.
 class EffectCheck {
  public:
-  /// `waiting` says whether tables of effects before this step wait.
-  EffectCheck(int height, int width, bool waiting)
-      : height_(height), width_(width), waiting_(waiting) {}
+  EffectCheck(int height, int width) : height_(height), width_(width) {}
 
   void check(const Effect& effect, size_t place) {
     effect_ = &effect;
@@ -142,17 +140,12 @@ class EffectCheck {
         same_size || effect.kind == EffectKind::affine || effect.kind == EffectKind::perspective,
         "it cannot change an image's size");
     require(same_size || !mixing_, "an image's size cannot change within a mix");
-    require(!waiting_ || is_colour_effect(effect.kind),
-            "the effect before it waits, but only one on colour can be waited for; `apply` is one");
     require(!effect.waits || can_wait(effect.kind), "it is not a table, so it cannot wait");
     require(!effect.counts_early || effect.kind == EffectKind::autocontrast,
             "it has no statistic that could be taken early");
-    waiting_ = effect.waits;
     height_ = effect.height;
     width_ = effect.width;
   }
-
-  bool waiting() const { return waiting_; }
 
   Region finish() const {
     if (mixing_) throw Error("Effects: a mix has no end.");
@@ -273,14 +266,12 @@ class EffectCheck {
   const Effect* effect_ = nullptr;
   size_t place_ = 0;
   int height_, width_;
-  bool waiting_;
   bool mixing_ = false;
 };
 
-Region size_after_effects(bool& waiting, std::span<const Effect> effects, int height, int width) {
-  EffectCheck check(height, width, waiting);
+Region size_after_effects(std::span<const Effect> effects, int height, int width) {
+  EffectCheck check(height, width);
   for (size_t i = 0; i < effects.size(); ++i) check.check(effects[i], i);
-  waiting = check.waiting();
   return check.finish();
 }
 
@@ -288,18 +279,13 @@ Region size_after_effects(bool& waiting, std::span<const Effect> effects, int he
 
 Region size_after(const Program& program, int height, int width) {
   Region size{0, 0, height, width};
-  bool waiting = false;  // whether tables do
   EffectQueue queue(program.effects);
   const auto follow = [&](int32_t step) {
-    size = size_after_effects(waiting, queue.take(step), size.height, size.width);
+    size = size_after_effects(queue.take(step), size.height, size.width);
   };
   for (size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
     size = size_after_step(step, i, size.height, size.width);
-    require(!waiting || !(step.resizes() || step.pads()), i, [&] {
-      return std::string(
-          "an effect before it waits, which it cannot do beyond a resize or a border");
-    });
     follow(static_cast<int32_t>(i));
   }
   for (const Effect& effect : queue.rest())
@@ -307,7 +293,6 @@ Region size_after(const Program& program, int height, int width) {
       throw Error("Effects: one after step " + std::to_string(effect.after_step) +
                   " is out of order, or cannot change a finished image.");
   follow(kFinished);
-  if (waiting) throw Error("Effects: the last one waits, but nothing comes after it.");
   return size;
 }
 

@@ -79,9 +79,9 @@ struct Effect {
   int32_t height;      // of the image afterwards
   int32_t width;
   double numbers[kEffectNumbers];  // its parameters; see base/effects.h
-  /// A table waits, and is done together with the sample's next effect, which must be one on
-  /// colour. Steps between them may crop and mirror, but neither resize nor pad. Other effects
-  /// cannot wait.
+  /// A table waits until somebody needs the pixels that it makes: another effect on colour goes on
+  /// from it, warps without a filter and steps that crop and mirror leave it as it is, and so it
+  /// may reach the final pass. Other effects cannot wait.
   bool waits = false;
   /// The statistic that it needs is taken while the image before it is written, by a step or an
   /// effect on colour; others, and crops, which write nothing, leave it to the effect. Only for

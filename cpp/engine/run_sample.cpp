@@ -9,6 +9,9 @@
 namespace penstock {
 namespace {
 
+// Rows that are written late at a time: a call for each would cost as much as half of the writing.
+constexpr int kLateRows = 8;
+
 Output output_to(const PlanarTarget& image) {
   Output output;
   output.data = image.plane[0];
@@ -231,12 +234,41 @@ Buffer& memory_beside(const PlanarTarget& image, WorkerScratch& scratch) {
   return scratch.working[scratch.working[0].holds(image.plane[0]) ? 1 : 0];
 }
 
+/// What still waits, before a step that needs the pixels.
+void apply_tables(const PlanarTarget& image, WorkerScratch& scratch) {
+  scratch.effects.tables.flush(image, image.view());
+}
+
+/// Whether all of them are tables that wait, and that are the same for every image: then the pass
+/// that writes a step's result can map its levels, without an image in between.
+bool are_fixed_tables(std::span<const Effect> effects) {
+  return std::all_of(effects.begin(), effects.end(), [](const Effect& effect) {
+    return effect.waits && is_fixed_table(effect.kind);
+  });
+}
+
+void add_fixed_tables(std::span<const Effect> effects, WorkerScratch& scratch) {
+  PlanarTarget none;
+  for (const Effect& effect : effects)
+    scratch.effects.tables.add(none, effect.kind, effect.numbers);
+}
+
 /// Effects after a step whose result may lie in any of a worker's memory.
 PlanarTarget run_effects_on(const PlanarTarget& image, std::span<const Effect> effects,
                             WorkerScratch& scratch) {
   Buffer& own = memory_of(image, scratch);
   Buffer& memory = &own == &scratch.effects.spare ? memory_beside(image, scratch) : own;
   return run_effects(image, memory, effects, scratch.effects);
+}
+
+/// What waits becomes part of the final pass. It lasts until the next sample.
+Output with_tables(const Output& output, WorkerScratch& scratch) {
+  Output mapped = output;
+  if (scratch.effects.tables.pending()) {
+    scratch.levels = scratch.effects.tables.take();
+    mapped.levels = &scratch.levels;
+  }
+  return mapped;
 }
 
 /// The final pass on its own.
@@ -249,21 +281,30 @@ void write_finished(const Output& output, const PlanarTarget& image, WorkerScrat
 
 void LateRows::begin(const Output& output, const PlanarTarget& image, Buffer& memory) {
   std::swap(memory_, memory);
-  writer_.begin(output, image.channels);
+  Output own = output;
+  if (output.levels != nullptr) {
+    levels_ = *output.levels;
+    own.levels = &levels_;
+  }
+  writer_.begin(own, image.channels);
   image_ = image;
-  next_row_ = 0;
+  next_row_ = owed_rows_ = 0;
 }
 
-void LateRows::step() {
-  if (!is_pending()) return;
-  const uint8_t* planes[3] = {};
-  for (int c = 0; c < image_.channels; ++c) planes[c] = image_.row(c, next_row_);
-  writer_.write(next_row_++, planes);
-  if (!is_pending()) writer_.finish();
+void LateRows::step(int rows) {
+  owed_rows_ += rows;
+  if (owed_rows_ >= kLateRows && is_pending()) write(std::exchange(owed_rows_, 0));
 }
 
 void LateRows::finish() {
-  while (is_pending()) step();
+  if (is_pending()) write(image_.height);
+}
+
+void LateRows::write(int rows) {
+  const int count = std::min(rows, image_.height - next_row_);
+  writer_.write_rows(next_row_, rows_of(image_.view(), next_row_, count));
+  next_row_ += count;
+  if (!is_pending()) writer_.finish();
 }
 
 Region needed_region(const Program& program, const Input& input) {
@@ -308,30 +349,35 @@ DecodeResult run_program(bool& late, const Output& output, Input& colour, const 
     PlanarInput later(before.view());
     Input& input = i == 0 ? first : later;
     const auto effects = queue.take(static_cast<int32_t>(i));
-    is_written = i + 1 == steps.size() && effects.empty();
+    is_written = i + 1 == steps.size() && are_fixed_tables(effects);
+    if (i > 0 && (steps[i].resizes() || steps[i].pads())) apply_tables(before, scratch);
     if (i == 0) first.wanted = wanted_of(steps[0], effects, first.scale);
     DecodeResult result;
     scratch.effects.tables.forget_counts();
-    if (is_written)
-      result = run_step(output, input, steps[i], scratch);
-    else if (i > 0 && only_crops(steps[i]))
+    if (is_written) {
+      add_fixed_tables(effects, scratch);
+      result = run_step(with_tables(output, scratch), input, steps[i], scratch);
+    } else if (i > 0 && only_crops(steps[i]))
       before = part_of(before, steps[i]);
     else
       result =
           run_between(before, memory_beside(before, scratch), input, steps[i], effects, scratch);
     if (i == 0) decoded = result;
     if (decoded.status != DecodeStatus::ok) break;
-    if (!effects.empty()) before = run_effects_on(before, effects, scratch);
+    if (!is_written && !effects.empty()) before = run_effects_on(before, effects, scratch);
   }
   scratch.late.finish();
   if (decoded.status != DecodeStatus::ok) return decoded;
 
   const auto finishing = queue.take(kFinished);
   late = !is_written && stores_past_cache(output) && finishing.empty();
-  if (late)
-    scratch.late.begin(output, before, memory_of(before, scratch));
-  else if (!is_written)
-    write_finished(output, before, scratch);
+  if (!is_written) {
+    const Output mapped = with_tables(output, scratch);
+    if (late)
+      scratch.late.begin(mapped, before, memory_of(before, scratch));
+    else
+      write_finished(mapped, before, scratch);
+  }
   run_finished_effects(output, finishing);
   return decoded;
 }

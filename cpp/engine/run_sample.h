@@ -22,8 +22,8 @@ namespace penstock {
 /// The final pass of a sample's finished image, put off so that it can run beside other work.
 ///
 /// Writing a batch slot waits for memory, not for the core; decoding is the other way round. So a
-/// sample whose effects need its whole image at once is written row by row while the next sample
-/// is decoded: `begin`, `step` whenever there is something else to do, `finish`.
+/// sample whose effects need its whole image at once is written a few rows at a time while the next
+/// sample is decoded: `begin`, `step` whenever there is something else to do, `finish`.
 class LateRows final : public SideWork {
  public:
   bool is_pending() const { return next_row_ < image_.height; }
@@ -31,17 +31,21 @@ class LateRows final : public SideWork {
   /// Swaps `memory`, in which the image lies, with its own. Requires that nothing is pending.
   void begin(const Output& output, const PlanarTarget& image, Buffer& memory);
 
-  /// Writes a row, if there is one left.
-  void step() override;
+  /// Writes about as many rows, if there are some left.
+  void step(int rows) override;
 
   /// Writes what is left.
   void finish();
 
  private:
+  void write(int rows);
+
   RowWriter writer_;
   PlanarTarget image_;
   Buffer memory_;
+  LevelMap levels_;
   int next_row_ = 0;
+  int owed_rows_ = 0;  // by steps
 };
 
 /// Everything a worker keeps between samples.
@@ -50,6 +54,7 @@ struct WorkerScratch {
   ResampleScratch resample;
   CopyScratch copy;
   EffectScratch effects;
+  LevelMap levels;    // for the final pass
   Buffer working[2];  // results of steps that are not the last
   BorderSink border;
   Buffer unpadded;

@@ -8,6 +8,8 @@
 
 namespace penstock {
 
+struct LevelMap;
+
 enum class Element : int32_t { uint8 = 0, float16 = 1, bfloat16 = 2, float32 = 3 };
 /// Planes apart; pixels of three bytes; or of four, as Pillow keeps them: the fourth is 255, and
 /// only uint8 comes so.
@@ -55,7 +57,8 @@ void set_values(FinalPass& pass, const float* values);
 class SideWork {
  public:
   virtual ~SideWork() = default;
-  virtual void step() = 0;
+  /// The other work has done so many rows.
+  virtual void step(int rows) = 0;
 };
 
 /// Sees an image in parts, each just after it was written: rows or pieces of rows, in any order,
@@ -78,8 +81,9 @@ class PartWatch {
 /// `past_cache` asks for stores that do not stay in this core's cache: set it when the whole batch
 /// is larger than the cache, so that nobody could find the pixels there anyway. It is heeded for
 /// floating-point rows that are whole, aligned cache lines.
+/// `levels`, if any, are what levels become before any pass; it stays the caller's.
 /// `beside`, if any, gets a step for each row that is written, and `watch` sees the row: bytes as
-/// they are before any pass.
+/// they come.
 struct Output {
   void* data = nullptr;
   ptrdiff_t row_stride = 0;
@@ -93,6 +97,7 @@ struct Output {
   bool past_cache = false;
   SideWork* beside = nullptr;
   PartWatch* watch = nullptr;
+  const LevelMap* levels = nullptr;
   bool blue_first = false;  // of three channels, the last comes first; the pass counts as they come
 };
 

@@ -57,9 +57,8 @@ TEST(variants_change_pixels_alike) {
     const int channels = draw.coin() ? 3 : 1;
     const SlackImage source(RandomImage(draw, draw.between(1, 9), draw.between(1, 200), channels));
     const Lut table = seed % 3 ? random_table(draw) : masked_table(0xff00 >> draw.between(0, 8));
-    check_change(source, channels, [&](const PlanarTarget& image) {
-      PENSTOCK_PICK(apply_lut)(image, image.view(), table);
-    });
+    check_change(source, channels,
+                 [&](const PlanarTarget& image) { apply_lut(image, image.view(), table); });
     if (channels == 1) continue;
     check_change(source, 1,
                  [](const PlanarTarget& image) { PENSTOCK_PICK(to_gray)(image, image.view()); });
@@ -100,6 +99,31 @@ TEST(variants_measure_alike) {
         }
       });
     }
+  }
+}
+
+/// Photos, flat images, and more pixels of one level than a small counter holds.
+TEST(variants_count_alike) {
+  for (unsigned seed = 0; seed < 90; ++seed) {
+    Draw draw(seed);
+    const bool is_large = seed % 30 == 0;
+    const int height = is_large ? 1100 : draw.between(1, 70);
+    const int width = is_large ? 1030 : draw.between(1, 200);
+    SlackImage working(RandomImage(draw, height, width, draw.coin() ? 3 : 1));
+    const PlanarView image = working.image.view();
+    const int kept = is_large ? 0 : draw.between(0, 255);
+    for (int c = 0; c < image.channels; ++c)
+      for (int y = 0; y < image.height; ++y)
+        for (int x = 0; x < image.width; ++x)
+          working.image.row(c, y)[x] =
+              static_cast<uint8_t>(seed % 2 ? x * 3 + y : working.image.row(c, y)[x] & kept);
+    Histogram wanted;
+    scalar::count_levels(wanted, image);
+    in_every_variant([&] {
+      Histogram got;
+      count_levels(got, image);
+      CHECK(std::memcmp(got.count, wanted.count, sizeof got.count[0] * image.channels) == 0);
+    });
   }
 }
 

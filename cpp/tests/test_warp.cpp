@@ -284,6 +284,36 @@ TEST(flat_warps_agree) {
   }
 }
 
+/// Turns by any angle and mirrorings, with shears of both directions, enlarged or made smaller.
+TEST(turned_and_sheared_images_agree) {
+  WarpScratch scratch;
+  for (unsigned seed = 0; seed < 1500; ++seed) {
+    Draw draw(seed);
+    const int channels = draw.coin() ? 3 : 1;
+    const SlackImage in(RandomImage(draw, draw.between(1, 120), draw.between(1, 120), channels));
+    const int height = draw.between(1, 90), width = draw.between(1, 120);
+    const uint8_t fill[3] = {7, 99, 200};
+    const double angle = draw.between(0, 628) / 100.0, scale = draw.between(30, 160) / 100.0;
+    const double shear = draw.coin() ? 0 : draw.between(-300, 300) / 1000.0;
+    const double mirror = draw.coin() ? 1 : -1;
+    const double across = scale * std::cos(angle) * mirror, down = scale * std::sin(angle);
+    const double matrix[6] = {across,
+                              -down + shear * across,
+                              in.image.width / 2.0 - across * width / 2 + draw.between(-30, 60),
+                              down * mirror,
+                              scale * std::cos(angle) + shear * down,
+                              draw.between(-60, 90) + 0.25};
+    const SlackImage expected(height, width, 3);
+    const WarpFrame whole = whole_frame(expected.image, in.image.view());
+    warp_affine_scalar(expected.image, in.image.view(), whole, matrix, Filter::nearest, fill);
+    in_every_variant([&] {
+      const SlackImage out(height, width, 3);
+      warp_affine(out.image, in.image.view(), whole, matrix, Filter::nearest, fill, scratch);
+      CHECK(out.samples() == expected.samples());
+    });
+  }
+}
+
 /// Large enough to be rendered in bands.
 TEST(steep_warps_of_large_images_agree) {
   WarpScratch scratch;

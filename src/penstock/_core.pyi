@@ -60,8 +60,6 @@ class Effect(enum.IntEnum):
 
     MIX_END = 22
 
-    APPLY = 23
-
     BOX_BLUR = 24
 
     TENSOR_BRIGHTNESS = 25

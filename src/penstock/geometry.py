@@ -44,6 +44,12 @@ class Sizes:
     def __len__(self) -> int:
         return len(self.height)
 
+    @property
+    def are_alike(self) -> bool:
+        """Whether there are images, all of one size."""
+        height, width = self.height, self.width
+        return bool(len(height) and (height == height[0]).all() and (width == width[0]).all())
+
     def at(self, rows: Ints | Bools) -> Sizes:
         """The sizes of some of the images."""
         return Sizes(self.height[rows], self.width[rows])

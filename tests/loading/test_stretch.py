@@ -103,7 +103,7 @@ def test_batches_are_put_into_stretches():
         np.testing.assert_array_equal(one.stretch.samples[some], one.samples)
         np.testing.assert_array_equal(one.stretch.keys[some], one.keys)
         assert len(one.stretch.samples) <= MOST_IN_STRETCH
-    assert len({id(one.stretch) for one in picked}) == 6
+    assert len({id(one.stretch) for one in picked}) == 3
 
 
 def test_a_batch_larger_than_a_stretch_is_one():

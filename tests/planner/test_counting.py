@@ -86,9 +86,13 @@ def test_effects_on_colour_count_and_others_do_not():
 
 
 def test_tables_that_wait_and_crops_between_effects_write_nothing():
-    assert early(brightness(waits=True), autocontrast()) == [False, False]
-    assert early(brightness(waits=True), flip(), autocontrast()) == [False, False]
-    assert early(brightness(joins_tables=True), autocontrast()) == [False, False]
+    later = brightness(tables_wait=True)
+    blur = effect(Effect.SHARPNESS, factor=1.5)
+    resize = ResizeMove(ints(9, 9), ints(9, 9), BILINEAR)
+    assert early(later, autocontrast()) == [False, False]
+    assert early(later, flip(), autocontrast()) == [False, False]
+    assert early(later, blur, flip(), autocontrast()) == [True, True]
+    assert early(later, resize, autocontrast(resize.out_sizes(SIZES))) == [True, True]
     assert early(brightness(), crop(), autocontrast(CUT)) == [False, True]
     assert early(brightness(), crop(), flip(), autocontrast(CUT)) == [True, True]
 

@@ -63,8 +63,8 @@ def amounts_of(
     return {unit: found[unit] for unit in Unit if found[unit]}
 
 
-def effect(kind, *, waits=False, counts_early=False, **parameters):
-    how = {"waits": waits, "counts_early": counts_early}
+def effect(kind, *, tables_wait=False, counts_early=False, **parameters):
+    how = {"tables_wait": tables_wait, "counts_early": counts_early}
     return lambda sizes: replace(same_effect(kind, sizes, **parameters), **how)
 
 
@@ -195,17 +195,41 @@ def test_files_are_read_whole():
 
 def test_every_table_is_applied_unless_it_waits():
     brighter = effect(Effect.BRIGHTNESS, factor=1.2)
-    later = effect(Effect.BRIGHTNESS, waits=True, factor=1.2)
+    later = effect(Effect.BRIGHTNESS, tables_wait=True, factor=1.2)
+    blur = effect(Effect.SHARPNESS, factor=2.0)
     values = 3 * 128 * 256
 
     assert amounts_of(brighter, brighter)[Unit.TABLE_VALUE] == 2 * values
     assert amounts_of(later, brighter)[Unit.TABLE_VALUE] == values
     assert amounts_of(later, brighter)[Unit.TABLE] == 2
+    assert amounts_of(later, blur, brighter)[Unit.TABLE_VALUE] == 2 * values
+    assert amounts_of(later, resize(64, 64), brighter)[Unit.TABLE_VALUE] == values + 3 * 64 * 64
+
+
+def test_tables_that_wait_for_the_final_pass_need_no_image_if_they_are_known_beforehand():
+    later = effect(Effect.BRIGHTNESS, tables_wait=True, factor=1.2)
+    equalize = effect(Effect.EQUALIZE)
+
+    assert Unit.KEPT_VALUE not in amounts_of(later)
+    assert Unit.KEPT_VALUE in amounts_of(later, equalize)
+    assert Unit.KEPT_VALUE in amounts_of(effect(Effect.BRIGHTNESS, factor=1.2))
+
+
+def test_tables_wait_through_warps_without_a_filter():
+    later = effect(Effect.BRIGHTNESS, tables_wait=True, factor=1.2)
+    warps = [
+        effect(Effect.AFFINE, matrix=(0.9, 0.1, 0, 0.1, 0.9, 0), filter=number, fill=0)
+        for number in (0, 2)
+    ]
+    values = 3 * 128 * 256
+
+    assert amounts_of(later, warps[0], later)[Unit.TABLE_VALUE] == values
+    assert amounts_of(later, warps[1], later)[Unit.TABLE_VALUE] == 2 * values
 
 
 def test_a_mean_is_taken_through_what_waits_or_not_at_all():
     contrast = effect(Effect.CONTRAST, factor=1.2)
-    later = effect(Effect.BRIGHTNESS, waits=True, factor=1.2)
+    later = effect(Effect.BRIGHTNESS, tables_wait=True, factor=1.2)
     known = effect(Effect.CONTRAST, factor=1.2, has_mean=1.0, mean=100.0)
 
     assert amounts_of(contrast)[Unit.MEAN_PIXEL] == 128 * 256

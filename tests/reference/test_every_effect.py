@@ -21,7 +21,7 @@ SIZES = Sizes(np.array([HEIGHT]), np.array([WIDTH]))
 KINDS = [effect for effect in Effect if effect != Effect.NONE]
 # The core has float32 where the reference has float64.
 LEVELS_APART = {Effect.GAUSSIAN_BLUR: 1, Effect.GAUSSIAN_NOISE: 1, Effect.ELASTIC: 1}
-UNCHANGED = {Effect.GAUSSIAN_BLUR, Effect.AUTOCONTRAST, Effect.APPLY}
+UNCHANGED = {Effect.GAUSSIAN_BLUR, Effect.AUTOCONTRAST}
 
 
 def moves_with(effect):

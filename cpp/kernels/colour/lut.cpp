@@ -20,8 +20,16 @@ bool is_bit_change(BitChange& change, const uint8_t* table) {
   return differences == 0;
 }
 
+LevelMap::LevelMap(const Lut& levels, int channels) : table(levels) {
+  for (int c = 0; c < channels; ++c) changes_bits[c] = is_bit_change(change[c], levels.value[c]);
+}
+
+void LevelMap::apply(const PlanarTarget& out, const PlanarView& in) const {
+  PENSTOCK_PICK(map_levels)(out, in, *this);
+}
+
 void apply_lut(const PlanarTarget& out, const PlanarView& in, const Lut& table) {
-  PENSTOCK_PICK(apply_lut)(out, in, table);
+  LevelMap(table, in.channels).apply(out, in);
 }
 
 bool make_blend_steps(BlendSteps& steps, float factor) {

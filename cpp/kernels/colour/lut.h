@@ -23,8 +23,21 @@ struct BitChange {
 /// False if the table of 256 levels does something else.
 bool is_bit_change(BitChange& change, const uint8_t* table);
 
-/// Sets `out`, which may be `in`, to what becomes of the levels of `in`. Its rows need room for
-/// kRowSlack bytes to be written behind them.
+/// A table, and what makes it fast: to be prepared once for all parts of an image.
+struct LevelMap {
+  LevelMap() = default;
+  LevelMap(const Lut& levels, int channels);
+
+  /// Sets `out`, which may be `in`, to what becomes of the levels of `in`, which has at most as
+  /// many channels. Rows of `out` need room for kRowSlack bytes to be written behind them.
+  void apply(const PlanarTarget& out, const PlanarView& in) const;
+
+  Lut table;
+  bool changes_bits[3] = {};  // whether the table of a channel is a BitChange
+  BitChange change[3];
+};
+
+/// The same for a table that is used once.
 void apply_lut(const PlanarTarget& out, const PlanarView& in, const Lut& table);
 
 // A blend with gray as two tables: how far a value ends up from its gray, by how far it started.

@@ -26,14 +26,6 @@ void require_order(const double (&order)[3]) {
                 std::to_string(order[2]) + ".");
 }
 
-/// Some rows of an image.
-template <class Image>
-Image rows_of(Image image, int top, int height) {
-  for (int c = 0; c < image.channels; ++c) image.plane[c] = image.row(c, top);
-  image.height = height;
-  return image;
-}
-
 /// `write(top, height)` writes so many rows of an image and returns them. Where somebody watches,
 /// it does so for some rows at a time, which are in the cache still when they are seen; not for too
 /// few, since kernels have tables to make.
@@ -66,12 +58,30 @@ PartWatch& PendingTables::watch(int channels) {
 
 void PendingTables::apply(const PlanarTarget& out, const PlanarView& image, bool watching) {
   if (!pending_) return;
-  begin();
+  const LevelMap map = take();
   write_watched(watching ? &watch(image.channels) : nullptr, out, [&](int top, int height) {
     const PlanarTarget rows = rows_of(out, top, height);
-    apply_lut(rows, rows_of(image, top, height), table_);
+    map.apply(rows, rows_of(image, top, height));
     return rows.view();
   });
+}
+
+LevelMap PendingTables::take() {
+  begin();
+  return {table_, 3};
+}
+
+bool PendingTables::pass_below(uint8_t (&colour)[3]) const {
+  if (!pending_) return true;
+  uint8_t below[3];
+  for (int c = 0; c < 3; ++c) {
+    const uint8_t* const levels = table_.value[c];
+    const uint8_t* const level = std::find(levels, levels + 256, colour[c]);
+    if (level == levels + 256) return false;
+    below[c] = static_cast<uint8_t>(level - levels);
+  }
+  std::copy_n(below, 3, colour);
+  return true;
 }
 
 void PendingTables::flush(const PlanarTarget& out, const PlanarView& image) {
@@ -189,8 +199,6 @@ class PendingTables::Add {
   void operator()(const Parameters<EffectKind::permute_channels>& p) {
     if (!is_gray()) tables_.permute(image_, p.order);
   }
-
-  void operator()(const Parameters<EffectKind::apply>&) {}
 
   /// Others never come here.
   template <EffectKind kKind>

@@ -16,8 +16,14 @@ constexpr bool is_colour_effect(EffectKind effect) {
 /// Whether PendingTables keeps this effect, so that it can wait for others.
 constexpr bool can_wait(EffectKind effect) {
   return is_colour_effect(effect) && effect != EffectKind::saturation &&
-         effect != EffectKind::hue && effect != EffectKind::grayscale &&
-         effect != EffectKind::apply;
+         effect != EffectKind::hue && effect != EffectKind::grayscale;
+}
+
+/// Whether it is a table that does not depend on the image.
+constexpr bool is_fixed_table(EffectKind effect) {
+  return effect == EffectKind::brightness || effect == EffectKind::posterize ||
+         effect == EffectKind::solarize || effect == EffectKind::solarize_add ||
+         effect == EffectKind::invert;
 }
 
 /// For one image at a time: `begin`, `add` what is drawn, `flush` when the pixels are to have it.
@@ -40,11 +46,18 @@ class PendingTables {
 
   /// Does an effect of the family `colour` after what waits, or keeps it as part of the table. The
   /// image may lose its colour (and have one channel from then on), or have its planes in another
-  /// order. `numbers` are the effect's parameters. Throws Error if they cannot be worked with, and
-  /// for other effects.
+  /// order; a fixed table needs none. `numbers` are the effect's parameters. Throws Error if they
+  /// cannot be worked with, and for other effects.
   void add(PlanarTarget& image, EffectKind effect, const double* numbers);
 
   bool pending() const { return pending_; }
+
+  /// Ends the wait without applying the table, which is the caller's to apply. Requires pending().
+  LevelMap take();
+
+  /// Others are about to put pixels of this colour into the image, while the table waits: the
+  /// colour becomes one of which the table makes it. False if there is none.
+  bool pass_below(uint8_t (&colour)[3]) const;
 
   /// Applies what waits, if anything, to `image`; `out` may be the image itself.
   void flush(const PlanarTarget& out, const PlanarView& image);

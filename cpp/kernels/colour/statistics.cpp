@@ -9,32 +9,6 @@
 namespace penstock {
 namespace {
 
-// Equal neighbours would make one counter wait for itself. So neighbours use different ones, and
-// three rows are counted side by side.
-constexpr int kCounters = 4;
-constexpr int kRows = 3;
-
-using Counters = uint32_t[kCounters][256];
-
-void count_rows(Counters (&counters)[kRows], const uint8_t* const (&rows)[kRows], int width) {
-  int x = 0;
-  for (; x + 8 <= width; x += 8) {
-    uint64_t eight[kRows];
-    for (int r = 0; r < kRows; ++r) std::memcpy(&eight[r], rows[r] + x, 8);
-    for (int i = 0; i < 8; ++i)
-      for (int r = 0; r < kRows; ++r) {
-        ++counters[r][i % kCounters][eight[r] & 255];
-        eight[r] >>= 8;
-      }
-  }
-  for (; x < width; ++x)
-    for (int r = 0; r < kRows; ++r) ++counters[r][0][rows[r][x]];
-}
-
-void count_row(Counters& counters, const uint8_t* row, int width) {
-  for (int x = 0; x < width; ++x) ++counters[x % kCounters][row[x]];
-}
-
 /// The rows of channels that the image does not have repeat the first.
 void repeat_gray(Lut& table, int channels) {
   for (int c = channels; c < 3; ++c) std::memcpy(table.value[c], table.value[0], 256);
@@ -45,25 +19,7 @@ void set_identity(uint8_t (&row)[256]) { std::iota(row, row + 256, uint8_t{0}); 
 }  // namespace
 
 void count_levels(Histogram& histogram, const PlanarView& image) {
-  const int height = image.height, width = image.width;
-  Counters counters[kRows] = {};
-  if (image.channels == 3) {
-    for (int y = 0; y < height; ++y)
-      count_rows(counters, {image.row(0, y), image.row(1, y), image.row(2, y)}, width);
-  } else {
-    int y = 0;
-    for (; y + kRows <= height; y += kRows)
-      count_rows(counters, {image.row(0, y), image.row(0, y + 1), image.row(0, y + 2)}, width);
-    for (; y < height; ++y) count_row(counters[0], image.row(0, y), width);
-  }
-  for (int level = 0; level < 256; ++level) {
-    uint32_t sums[kRows];
-    for (int r = 0; r < kRows; ++r)
-      sums[r] = counters[r][0][level] + counters[r][1][level] + counters[r][2][level] +
-                counters[r][3][level];
-    for (int c = 0; c < image.channels; ++c)
-      histogram.count[c][level] = image.channels == 3 ? sums[c] : sums[0] + sums[1] + sums[2];
-  }
+  PENSTOCK_PICK(count_levels)(histogram, image);
 }
 
 void map_histogram(Histogram& mapped, const Histogram& histogram, int channels, const Lut* table) {
@@ -134,11 +90,14 @@ Lut equalize_table(const Histogram& histogram, int channels) {
       set_identity(table.value[c]);
       continue;
     }
+    // A quotient of whole numbers below 2^52 is never rounded up to the next one.
+    double before[256];
     uint64_t pixels = step / 2;
-    for (int level = 0; level < 256; ++level) {
-      table.value[c][level] = static_cast<uint8_t>(std::min<uint64_t>(pixels / step, 255));
-      pixels += count[level];
-    }
+    for (int level = 0; level < 256; pixels += count[level++])
+      before[level] = static_cast<double>(pixels);
+    const auto each = static_cast<double>(step);
+    for (int level = 0; level < 256; ++level)
+      table.value[c][level] = static_cast<uint8_t>(std::min(before[level] / each, 255.0));
   }
   repeat_gray(table, channels);
   return table;

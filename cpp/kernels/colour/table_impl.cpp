@@ -37,14 +37,13 @@ Vector repeated(uint8_t level) { return MM(set1_epi8)(static_cast<char>(level));
 
 }  // namespace
 
-void apply_lut(const PlanarTarget& out, const PlanarView& in, const Lut& table) {
+void map_levels(const PlanarTarget& out, const PlanarView& in, const LevelMap& map) {
   for (int c = 0; c < in.channels; ++c) {
-    BitChange change;
-    if (!is_bit_change(change, table.value[c])) {
-      map_channel(out, in, c, Lookup(table.value[c]));
+    if (!map.changes_bits[c]) {
+      map_channel(out, in, c, Lookup(map.table.value[c]));
       continue;
     }
-    const Vector keep = repeated(change.keep), flip = repeated(change.flip);
+    const Vector keep = repeated(map.change[c].keep), flip = repeated(map.change[c].flip);
     map_channel(out, in, c,
                 [=](Vector levels) { return MM_SI(xor)(MM_SI (and)(levels, keep), flip); });
   }

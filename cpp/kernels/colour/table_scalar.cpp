@@ -2,12 +2,12 @@
 
 namespace penstock::scalar {
 
-void apply_lut(const PlanarTarget& out, const PlanarView& in, const Lut& table) {
+void map_levels(const PlanarTarget& out, const PlanarView& in, const LevelMap& map) {
   for (int c = 0; c < in.channels; ++c)
     for (int y = 0; y < in.height; ++y) {
       const uint8_t* levels = in.row(c, y);
       uint8_t* row = out.row(c, y);
-      for (int x = 0; x < in.width; ++x) row[x] = table.value[c][levels[x]];
+      for (int x = 0; x < in.width; ++x) row[x] = map.table.value[c][levels[x]];
     }
 }
 

@@ -7,6 +7,7 @@
 #include "base/image.h"
 #include "kernels/colour/extremes.h"
 #include "kernels/colour/lut.h"
+#include "kernels/colour/statistics.h"
 
 namespace penstock {
 
@@ -23,7 +24,10 @@ inline constexpr int kLumaGreenLessOne = kLumaGreen - (1 << 16);
 // `to_gray`, `saturate` and `turn_hue` want three channels.
 
 /// `out` may be `in`.
-PENSTOCK_VARIANTS(void apply_lut(const PlanarTarget& out, const PlanarView& in, const Lut& table))
+PENSTOCK_VARIANTS(void map_levels(const PlanarTarget& out, const PlanarView& in,
+                                  const LevelMap& map))
+
+PENSTOCK_VARIANTS(void count_levels(Histogram& histogram, const PlanarView& image))
 
 // `table` is applied on the way, if not null.
 

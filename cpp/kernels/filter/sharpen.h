@@ -13,21 +13,12 @@ namespace penstock {
 /// `out` need kRowSlack writable bytes behind them, as those of working images have.
 void sharpen(const PlanarTarget& out, const PlanarView& in, float factor);
 
-struct PlaneRows {
-  uint8_t* out;
-  ptrdiff_t out_stride;
-  const uint8_t* in;
-  ptrdiff_t in_stride;
-  int height;
-  int width;
-};
-
 /// Does the pixels that have eight neighbours; may write over the last column and past it.
 /// Requires at least 3x3 pixels.
 ///
 /// Pillow smooths in float32: the sum of the eight neighbours and five times the pixel, over 13,
 /// plus a half, truncated. In integers that is (sum + 6) / 13: with an odd divisor no quotient lies
 /// closer than 1/26 to the next step, which is far beyond the rounding errors of the floats.
-PENSTOCK_VARIANTS(void sharpen_inside(const PlaneRows& plane, float factor))
+PENSTOCK_VARIANTS(void sharpen_inside(const PlanarTarget& out, const PlanarView& in, float factor))
 
 }  // namespace penstock

@@ -31,18 +31,16 @@ __m256i blend(__m128i smooth, __m128i difference, __m256 factor) {
   return _mm256_cvttps_epi32(clipped);
 }
 
-}  // namespace
-
 // Goes down strips of columns, so that the sums of the rows above are still in registers.
-void sharpen_inside(const PlaneRows& plane, float factor) {
+void sharpen_plane(const PlanarTarget& to, const PlanarView& from, int channel, float factor) {
   const __m256 factors = _mm256_set1_ps(factor);
-  for (int x = 1; x < plane.width - 1; x += kStep) {
-    const uint8_t* in = plane.in + x;
-    __m256i above = sum_across(in), here = sum_across(in += plane.in_stride);
-    uint8_t* out = plane.out + x + plane.out_stride;
-    for (int y = 1; y < plane.height - 1; ++y, out += plane.out_stride) {
+  for (int x = 1; x < from.width - 1; x += kStep) {
+    const uint8_t* in = from.row(channel, 0) + x;
+    __m256i above = sum_across(in), here = sum_across(in += from.stride);
+    uint8_t* out = to.row(channel, 1) + x;
+    for (int y = 1; y < from.height - 1; ++y, out += to.stride) {
       const __m256i centre = load_words(in);
-      const __m256i below = sum_across(in += plane.in_stride);
+      const __m256i below = sum_across(in += from.stride);
       const __m256i nine = _mm256_add_epi16(_mm256_add_epi16(above, here), below);
       const __m256i smooth = over_13(_mm256_add_epi16(nine, _mm256_slli_epi16(centre, 2)));
       const __m256i difference = _mm256_sub_epi16(centre, smooth);
@@ -59,6 +57,12 @@ void sharpen_inside(const PlaneRows& plane, float factor) {
       here = below;
     }
   }
+}
+
+}  // namespace
+
+void sharpen_inside(const PlanarTarget& out, const PlanarView& in, float factor) {
+  for (int c = 0; c < in.channels; ++c) sharpen_plane(out, in, c, factor);
 }
 
 }  // namespace penstock::avx2

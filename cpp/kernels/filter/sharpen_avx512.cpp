@@ -73,22 +73,31 @@ Words unpack(__m512i bytes) {
   return {_mm512_unpacklo_epi8(bytes, zero), _mm512_unpackhi_epi8(bytes, zero)};
 }
 
-Words sum_across(const uint8_t* pixel) {
-  const __m512i left = load(pixel - 1), right = load(pixel + 1), ones = _mm512_set1_epi8(1);
-  const Words sides = {_mm512_maddubs_epi16(_mm512_unpacklo_epi8(left, right), ones),
-                       _mm512_maddubs_epi16(_mm512_unpackhi_epi8(left, right), ones)};
-  return add(sides, unpack(load(pixel)));
+Words subtract(Words a, Words b) {
+  return {_mm512_sub_epi16(a.low, b.low), _mm512_sub_epi16(a.high, b.high)};
 }
 
+/// A row's pixels, and the sums of each with its two neighbours.
+struct Row {
+  explicit Row(const uint8_t* pixel) : levels(load(pixel)), words(unpack(levels)) {
+    const __m512i left = load(pixel - 1), right = load(pixel + 1), ones = _mm512_set1_epi8(1);
+    sums = add({_mm512_maddubs_epi16(_mm512_unpacklo_epi8(left, right), ones),
+                _mm512_maddubs_epi16(_mm512_unpackhi_epi8(left, right), ones)},
+               words);
+  }
+  __m512i levels;
+  Words words;
+  Words sums;
+};
+
 // (nine + 4 * centre + 6) / 13, as a product with 2^16 / 13 rounded up.
-__m512i smooth(Words nine, __m512i centre) {
+__m512i smooth(Words nine_and_six, Words centre) {
   const auto divide = [](__m512i sum, __m512i centres) {
-    const __m512i rounded = _mm512_add_epi16(sum, _mm512_set1_epi16(6));
-    return _mm512_mulhi_epu16(_mm512_add_epi16(rounded, _mm512_slli_epi16(centres, 2)),
+    return _mm512_mulhi_epu16(_mm512_add_epi16(sum, _mm512_slli_epi16(centres, 2)),
                               _mm512_set1_epi16(5042));
   };
-  const Words centres = unpack(centre);
-  return _mm512_packus_epi16(divide(nine.low, centres.low), divide(nine.high, centres.high));
+  return _mm512_packus_epi16(divide(nine_and_six.low, centre.low),
+                             divide(nine_and_six.high, centre.high));
 }
 
 template <bool kNegative>
@@ -106,17 +115,24 @@ __m512i blend(__m512i smooth_levels, __m512i levels, const Table& raise, const T
 
 // Goes down strips of columns, so that the sums of the rows above are still in registers.
 template <bool kNegative>
-void sharpen_strips(const PlaneRows& plane, const BlendTables& tables) {
+void sharpen_strips(const PlanarTarget& to, const PlanarView& from, int channel,
+                    const BlendTables& tables) {
   const Table raise(tables.raise), lower(tables.lower);
-  for (int x = 1; x < plane.width - 1; x += kStep) {
-    const uint8_t* in = plane.in + x;
-    Words above = sum_across(in), here = sum_across(in += plane.in_stride);
-    uint8_t* out = plane.out + x + plane.out_stride;
-    for (int y = 1; y < plane.height - 1; ++y, out += plane.out_stride) {
-      const __m512i centre = load(in);
-      const Words below = sum_across(in += plane.in_stride);
-      const __m512i smoothed = smooth(add(add(above, here), below), centre);
-      _mm512_storeu_si512(out, blend<kNegative>(smoothed, centre, raise, lower));
+  const __m512i six = _mm512_set1_epi16(6);
+  const ptrdiff_t in_stride = from.stride, out_stride = to.stride;
+  const int last_row = from.height - 1, last_column = from.width - 1;
+  // Only the first strip is not aligned, which begins behind the first column.
+  for (int x = 1; x < last_column; x = x / kStep * kStep + kStep) {
+    const uint8_t* in = from.row(channel, 0) + x;
+    Row above(in), here(in += in_stride);
+    Words two = add({six, six}, add(above.sums, here.sums));
+    uint8_t* out = to.row(channel, 1) + x;
+    for (int y = 1; y < last_row; ++y, out += out_stride) {
+      const Row below(in += in_stride);
+      const Words nine = add(two, below.sums);
+      two = subtract(nine, above.sums);
+      const __m512i smoothed = smooth(nine, here.words);
+      _mm512_storeu_si512(out, blend<kNegative>(smoothed, here.levels, raise, lower));
       above = here;
       here = below;
     }
@@ -125,14 +141,11 @@ void sharpen_strips(const PlaneRows& plane, const BlendTables& tables) {
 
 }  // namespace
 
-void sharpen_inside(const PlaneRows& plane, float factor) {
+void sharpen_inside(const PlanarTarget& out, const PlanarView& in, float factor) {
   const BlendTables tables = make_tables(factor);
-  if (!tables.exact)
-    avx2::sharpen_inside(plane, factor);
-  else if (factor < 0)
-    sharpen_strips<true>(plane, tables);
-  else
-    sharpen_strips<false>(plane, tables);
+  if (!tables.exact) return avx2::sharpen_inside(out, in, factor);
+  for (int c = 0; c < in.channels; ++c)
+    (factor < 0 ? sharpen_strips<true> : sharpen_strips<false>)(out, in, c, tables);
 }
 
 }  // namespace penstock::avx512

@@ -18,15 +18,19 @@ uint8_t blend(int smooth_level, int level, float factor) {
   return blended <= 0 ? 0 : blended >= 255 ? 255 : static_cast<uint8_t>(blended);
 }
 
+void sharpen_plane(const PlanarTarget& to, const PlanarView& from, int channel, float factor) {
+  for (int y = 1; y < from.height - 1; ++y) {
+    const uint8_t* in = from.row(channel, y);
+    uint8_t* out = to.row(channel, y);
+    for (int x = 1; x < from.width - 1; ++x)
+      out[x] = blend(smooth(in + x, from.stride), in[x], factor);
+  }
+}
+
 }  // namespace
 
-void sharpen_inside(const PlaneRows& plane, float factor) {
-  for (int y = 1; y < plane.height - 1; ++y) {
-    const uint8_t* in = plane.in + y * plane.in_stride;
-    uint8_t* out = plane.out + y * plane.out_stride;
-    for (int x = 1; x < plane.width - 1; ++x)
-      out[x] = blend(smooth(in + x, plane.in_stride), in[x], factor);
-  }
+void sharpen_inside(const PlanarTarget& out, const PlanarView& in, float factor) {
+  for (int c = 0; c < in.channels; ++c) sharpen_plane(out, in, c, factor);
 }
 
 }  // namespace penstock::scalar

@@ -1,7 +1,6 @@
 // The final pass computed, for floating-point elements.
-#include <cstring>
-
 #include "base/x86_vectors.h"
+#include "kernels/colour/vectors.h"
 #include "kernels/final_pass/convert.h"
 
 namespace penstock::PENSTOCK_ISA {
@@ -26,8 +25,7 @@ struct Pattern {
   Constants vector[kPeriod];
 };
 
-Floats normalise(const uint8_t* source, const Constants& k) {
-  const Floats x = load_levels(source);
+Floats normalise(Floats x, const Constants& k) {
   const Floats t = MM(fmadd_ps)(x, k.scale_high, MM(mul_ps)(x, k.scale_low));
   const Floats s = MM(sub_ps)(t, k.mean);
   return MM(fmadd_ps)(s, k.std_high, MM(mul_ps)(s, k.std_low));
@@ -37,11 +35,15 @@ struct ToFloat32 {
   using Stored = float;
   static void put(float* target, Floats v) { MM(storeu_ps)(target, v); }
   static void stream(float* target, Floats v) { MM(stream_ps)(target, v); }
+  /// The first `count` values, fewer than a vector has.
+  static void put_some(float* target, Floats v, int count) {
 #if defined(PENSTOCK_ISA_AVX512)
-  static void put_some(float* target, Floats v, __mmask16 some) {
-    _mm512_mask_storeu_ps(target, some, v);
-  }
+    _mm512_mask_storeu_ps(target, static_cast<__mmask16>((1 << count) - 1), v);
+#else
+    const __m256i place = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    _mm256_maskstore_ps(target, _mm256_cmpgt_epi32(_mm256_set1_epi32(count), place), v);
 #endif
+  }
 };
 
 template <class Narrow>
@@ -49,24 +51,25 @@ struct ToSixteenBits {
   using Stored = uint16_t;
   static void put(uint16_t* target, Floats v) { store_half(target, Narrow::narrow(v)); }
   static void stream(uint16_t* target, Floats v) { stream_half(target, Narrow::narrow(v)); }
+  static void put_some(uint16_t* target, Floats v, int count) {
 #if defined(PENSTOCK_ISA_AVX512)
-  static void put_some(uint16_t* target, Floats v, __mmask16 some) {
-    _mm256_mask_storeu_epi16(target, some, Narrow::narrow(v));
-  }
-#endif
-};
-
-/// The first `count` values, fewer than a vector has.
-template <class To>
-void put_some(typename To::Stored* target, Floats v, int count) {
-#if defined(PENSTOCK_ISA_AVX512)
-  To::put_some(target, v, static_cast<__mmask16>((1 << count) - 1));
+    _mm256_mask_storeu_epi16(target, static_cast<__mmask16>((1 << count) - 1), Narrow::narrow(v));
 #else
-  typename To::Stored rest[kVectorFloats];
-  To::put(rest, v);
-  std::memcpy(target, rest, count * sizeof(rest[0]));
+    __m128i rest = Narrow::narrow(v);
+    if ((count & 4) != 0) {
+      _mm_storel_epi64(reinterpret_cast<__m128i*>(target), rest);
+      rest = _mm_unpackhi_epi64(rest, rest);
+      target += 4;
+    }
+    if ((count & 2) != 0) {
+      _mm_storeu_si32(target, rest);
+      rest = _mm_srli_epi64(rest, 32);
+      target += 2;
+    }
+    if ((count & 1) != 0) _mm_storeu_si16(target, rest);
 #endif
-}
+  }
+};
 
 struct NarrowToFloat16 {
   static HalfVector narrow(Floats v) {
@@ -89,7 +92,7 @@ template <class To, int kPeriod, bool kPastCache>
 void convert_to(typename To::Stored* target, const uint8_t* source, int count,
                 const Pattern<kPeriod>& pattern) {
   const auto put = [&](int i, int v) {
-    const Floats values = normalise(source + i, pattern.vector[v]);
+    const Floats values = normalise(load_levels(source + i), pattern.vector[v]);
     if constexpr (kPastCache)
       To::stream(target + i, values);
     else
@@ -100,32 +103,100 @@ void convert_to(typename To::Stored* target, const uint8_t* source, int count,
     for (int v = 0; v < kPeriod; ++v) put(i + v * kVectorFloats, v);
   int v = 0;
   for (; i + kVectorFloats <= count; i += kVectorFloats) put(i, v++);
-  if (i != count) put_some<To>(target + i, normalise(source + i, pattern.vector[v]), count - i);
+  if (i != count)
+    To::put_some(target + i, normalise(load_levels(source + i), pattern.vector[v]), count - i);
+}
+
+/// A quarter of the bytes of a register.
+template <int kQuarter>
+Floats levels_of(Vector bytes) {
+#if defined(PENSTOCK_ISA_AVX512)
+  return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(bytes, kQuarter)));
+#else
+  const __m128i half = _mm256_extracti128_si256(bytes, kQuarter / 2);
+  const __m128i quarter = kQuarter % 2 == 0 ? half : _mm_unpackhi_epi64(half, half);
+  return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(quarter));
+#endif
+}
+
+/// The same for one channel, after a table.
+template <class To, bool kPastCache>
+void convert_mapped_to(typename To::Stored* target, const uint8_t* source, int count,
+                       const Pattern<1>& pattern, const Lookup& levels) {
+  const auto put = [&](int i, Floats x) {
+    const Floats values = normalise(x, pattern.vector[0]);
+    if constexpr (kPastCache)
+      To::stream(target + i, values);
+    else
+      To::put(target + i, values);
+  };
+  int i = 0;
+  for (; i + kVectorBytes <= count; i += kVectorBytes) {
+    const Vector bytes = levels(load(source + i));
+    put(i, levels_of<0>(bytes));
+    put(i + kVectorFloats, levels_of<1>(bytes));
+    put(i + 2 * kVectorFloats, levels_of<2>(bytes));
+    put(i + 3 * kVectorFloats, levels_of<3>(bytes));
+  }
+  if (i == count) return;
+  alignas(64) uint8_t rest[kVectorBytes];
+  store(rest, levels(load(source + i)));
+  const uint8_t* next = rest;
+  for (; i + kVectorFloats <= count; i += kVectorFloats, next += kVectorFloats)
+    put(i, load_levels(next));
+  if (i != count)
+    To::put_some(target + i, normalise(load_levels(next), pattern.vector[0]), count - i);
+}
+
+template <class To, int kPeriod, bool kPastCache>
+void convert_rows(const RowsToConvert& rows, const Pattern<kPeriod>& pattern) {
+  auto* target = static_cast<uint8_t*>(rows.target);
+  const uint8_t* source = rows.source;
+  for (int y = 0; y < rows.rows; ++y, target += rows.target_stride, source += rows.source_stride)
+    convert_to<To, kPeriod, kPastCache>(reinterpret_cast<typename To::Stored*>(target), source,
+                                        rows.count, pattern);
 }
 
 template <class To, int kPeriod>
-void convert_pattern(void* target, const uint8_t* source, int count, const FinalPass& pass,
-                     int channel, bool past_cache) {
-  auto* stored = static_cast<typename To::Stored*>(target);
+void convert_pattern(const RowsToConvert& rows, const FinalPass& pass, int channel,
+                     bool past_cache) {
   const Pattern<kPeriod> pattern(pass, channel);
   if (past_cache)
-    convert_to<To, kPeriod, true>(stored, source, count, pattern);
+    convert_rows<To, kPeriod, true>(rows, pattern);
   else
-    convert_to<To, kPeriod, false>(stored, source, count, pattern);
+    convert_rows<To, kPeriod, false>(rows, pattern);
+}
+
+/// Apart, so that calls without a table do not pay for its registers.
+template <class To>
+[[gnu::noinline]] void convert_mapped(const RowsToConvert& rows, const FinalPass& pass, int channel,
+                                      bool past_cache) {
+  const Pattern<1> pattern(pass, channel);
+  const Lookup levels(rows.levels);
+  for (int y = 0; y < rows.rows; ++y) {
+    uint8_t* const row = static_cast<uint8_t*>(rows.target) + y * rows.target_stride;
+    auto* const target = reinterpret_cast<typename To::Stored*>(row);
+    const uint8_t* const source = rows.source + y * rows.source_stride;
+    if (past_cache)
+      convert_mapped_to<To, true>(target, source, rows.count, pattern, levels);
+    else
+      convert_mapped_to<To, false>(target, source, rows.count, pattern, levels);
+  }
 }
 
 template <class To>
-void convert(void* target, const uint8_t* source, int count, const FinalPass& pass, int channel,
-             bool past_cache) {
-  if (channel == kInterleaved)
-    convert_pattern<To, 3>(target, source, count, pass, channel, past_cache);
+void convert(const RowsToConvert& rows, const FinalPass& pass, int channel, bool past_cache) {
+  if (rows.levels != nullptr)
+    convert_mapped<To>(rows, pass, channel, past_cache);
+  else if (channel == kInterleaved)
+    convert_pattern<To, 3>(rows, pass, channel, past_cache);
   else
-    convert_pattern<To, 1>(target, source, count, pass, channel, past_cache);
+    convert_pattern<To, 1>(rows, pass, channel, past_cache);
 }
 
 }  // namespace
 
-ConvertRow converter_for(Element element) {
+ConvertRows converter_for(Element element) {
   switch (element) {
     case Element::float16:
       return convert<ToSixteenBits<NarrowToFloat16>>;

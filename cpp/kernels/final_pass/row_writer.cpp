@@ -1,15 +1,20 @@
 #include "kernels/final_pass/row_writer.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 #include "base/image.h"
+#include "kernels/colour/lut.h"
 
 namespace penstock {
 namespace {
+
+constexpr int kMappedRows = 8;  // rows whose levels are mapped at a time, and stay in the cache
 
 bool fills_cache_lines(const Output& output) {
   const ptrdiff_t row_bytes = static_cast<ptrdiff_t>(output.width) * size_of(output.element) *
@@ -33,25 +38,68 @@ void RowWriter::begin(const Output& output, int in_channels) {
   convert_ = nullptr;
   if (output.element != Element::uint8) convert_ = converter_for(output.element, *output.pass);
   past_cache_ = stores_past_cache(output);
+  rows_ = {nullptr, output.row_stride, nullptr, 0, 0, output.width, nullptr};
+  const bool converts_mapped = output.levels != nullptr && convert_ != nullptr &&
+                               output.layout == Layout::chw && !output.blue_first;
+  maps_apart_ = output.levels != nullptr && !converts_mapped;
+  for (int c = 0; c < 3; ++c)
+    levels_[c] = converts_mapped ? output.levels->table.value[in_channels == 1 ? 0 : c] : nullptr;
   if (output.watch != nullptr) output.watch->start();
   if (output.layout == Layout::hwc && output.channels == 3)
     pixels_.reserve(3 * (static_cast<size_t>(output.width) + kRowSlack));
 }
 
 void RowWriter::write(int y, const uint8_t* const given[3]) {
-  uint8_t* row = static_cast<uint8_t*>(output_.data) + y * output_.row_stride;
-  const bool gray = in_channels_ == 1, turned = output_.blue_first && !gray;
-  const uint8_t* const planes[3] = {given[turned ? 2 : 0], given[1], given[turned ? 0 : 2]};
-  if (output_.layout == Layout::rgbx)
-    shuffle_->interleave_rgbx(row, planes[0], planes[gray ? 0 : 1], planes[gray ? 0 : 2],
-                              output_.width);
-  else if (output_.layout == Layout::hwc && output_.channels == 3)
-    write_interleaved(row, planes);
+  if (maps_apart_)
+    put_mapped(y, {{given[0], given[1], given[2]}, 0, 1, output_.width, in_channels_});
   else
-    write_planar(row, planes);
+    put(y, given[0], given[1], given[2], 0, 1);
   if (output_.watch != nullptr)
     output_.watch->see({{given[0], given[1], given[2]}, 0, 1, output_.width, in_channels_});
-  if (output_.beside != nullptr) output_.beside->step();
+  if (output_.beside != nullptr) output_.beside->step(1);
+}
+
+void RowWriter::write_rows(int y, const PlanarView& rows) {
+  if (maps_apart_)
+    put_mapped(y, rows);
+  else
+    put(y, rows.plane[0], rows.plane[1], rows.plane[2], rows.stride, rows.height);
+  if (output_.watch != nullptr) output_.watch->see(rows);
+  if (output_.beside != nullptr) output_.beside->step(rows.height);
+}
+
+// Levels are mapped a few rows at a time.
+void RowWriter::put_mapped(int y, const PlanarView& rows) {
+  for (int done = 0; done < rows.height; done += kMappedRows) {
+    const int count = std::min(kMappedRows, rows.height - done);
+    const PlanarTarget mapped = working_image(mapped_, count, rows.width, rows.channels);
+    output_.levels->apply(mapped, rows_of(rows, done, count));
+    put(y + done, mapped.plane[0], mapped.plane[1], mapped.plane[2], mapped.stride, count);
+  }
+}
+
+// Planes are passed one by one: a struct of them, copied right after it was filled, makes the
+// processor wait for each row.
+void RowWriter::put(int y, const uint8_t* red, const uint8_t* green, const uint8_t* blue,
+                    ptrdiff_t stride, int rows) {
+  uint8_t* target = static_cast<uint8_t*>(output_.data) + y * output_.row_stride;
+  rows_.source_stride = stride;
+  rows_.rows = rows;
+  if (in_channels_ == 1) {
+    green = blue = red;
+  } else if (output_.blue_first) {
+    std::swap(red, blue);
+  }
+  if (output_.layout == Layout::chw || (output_.layout == Layout::hwc && output_.channels == 1)) {
+    put_plane(target, red, stride, rows, 0);
+    if (output_.channels == 1) return;
+    put_plane(target + output_.plane_stride, green, stride, rows, 1);
+    put_plane(target + 2 * output_.plane_stride, blue, stride, rows, 2);
+  } else {
+    for (int r = 0; r < rows; ++r)
+      put_interleaved(target + r * output_.row_stride, red + r * stride, green + r * stride,
+                      blue + r * stride);
+  }
 }
 
 void RowWriter::finish() {
@@ -60,25 +108,33 @@ void RowWriter::finish() {
 #endif
 }
 
-void RowWriter::write_planar(uint8_t* row, const uint8_t* const planes[3]) {
-  for (int c = 0; c < output_.channels; ++c, row += output_.plane_stride) {
-    const uint8_t* source = planes[in_channels_ == 1 ? 0 : c];
-    if (convert_ == nullptr)
-      std::memcpy(row, source, output_.width);
-    else
-      convert_(row, source, output_.width, *output_.pass, c, past_cache_);
+void RowWriter::put_plane(uint8_t* target, const uint8_t* source, ptrdiff_t stride, int rows,
+                          int channel) {
+  if (convert_ != nullptr) {
+    rows_.target = target;
+    rows_.source = source;
+    rows_.levels = levels_[channel];
+    convert_(rows_, *output_.pass, channel, past_cache_);
+    return;
   }
+  for (int r = 0; r < rows; ++r)
+    std::memcpy(target + r * output_.row_stride, source + r * stride,
+                static_cast<size_t>(output_.width));
 }
 
-void RowWriter::write_interleaved(uint8_t* row, const uint8_t* const planes[3]) {
+void RowWriter::put_interleaved(uint8_t* target, const uint8_t* red, const uint8_t* green,
+                                const uint8_t* blue) {
+  if (output_.layout == Layout::rgbx) {
+    shuffle_->interleave_rgbx(target, red, green, blue, output_.width);
+    return;
+  }
   uint8_t* pixels = pixels_.data();
-  const bool gray = in_channels_ == 1;
-  shuffle_->interleave(pixels, planes[0], planes[gray ? 0 : 1], planes[gray ? 0 : 2],
-                       output_.width);
-  if (convert_ == nullptr)
-    std::memcpy(row, pixels, 3 * static_cast<size_t>(output_.width));
+  shuffle_->interleave(pixels, red, green, blue, output_.width);
+  const int count = 3 * output_.width;
+  if (convert_ != nullptr)
+    convert_({target, 0, pixels, 0, 1, count}, *output_.pass, kInterleaved, past_cache_);
   else
-    convert_(row, pixels, 3 * output_.width, *output_.pass, kInterleaved, past_cache_);
+    std::memcpy(target, pixels, static_cast<size_t>(count));
 }
 
 }  // namespace penstock

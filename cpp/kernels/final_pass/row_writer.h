@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/buffer.h"
+#include "base/image.h"
 #include "kernels/final_pass/convert.h"
 #include "kernels/output.h"
 #include "kernels/row_shuffle/row_shuffle.h"
@@ -22,19 +23,30 @@ class RowWriter {
   /// A gray image uses given[0] only.
   void write(int y, const uint8_t* const given[3]);
 
+  /// Writes rows `y` and following ones, as readable as above.
+  void write_rows(int y, const PlanarView& rows);
+
   /// Makes everything written visible to whoever is told afterwards.
   void finish();
 
  private:
-  void write_planar(uint8_t* row, const uint8_t* const planes[3]);
-  void write_interleaved(uint8_t* row, const uint8_t* const planes[3]);
+  void put_mapped(int y, const PlanarView& rows);
+  void put(int y, const uint8_t* red, const uint8_t* green, const uint8_t* blue, ptrdiff_t stride,
+           int rows);
+  void put_plane(uint8_t* target, const uint8_t* source, ptrdiff_t stride, int rows, int channel);
+  void put_interleaved(uint8_t* target, const uint8_t* red, const uint8_t* green,
+                       const uint8_t* blue);
 
   Output output_;
   int in_channels_ = 0;
   bool past_cache_ = false;
-  ConvertRow convert_ = nullptr;  // null for uint8
+  bool maps_apart_ = false;  // whether output_.levels is not for convert_
+  RowsToConvert rows_{};
+  const uint8_t* levels_[3] = {};  // for convert_
+  ConvertRows convert_ = nullptr;  // null for uint8
   const RowShuffle* shuffle_ = nullptr;
   Buffer pixels_;
+  Buffer mapped_;
 };
 
 }  // namespace penstock

@@ -31,13 +31,6 @@ FixedMatrix to_fixed(const double (&m)[6]) {
           fixed(m[3]), fixed(m[4]), fixed(m[5] + m[3] * 0.5 + m[4] * 0.5)};
 }
 
-bool is_flat(const FixedMatrix& matrix, int in_height, int in_width) {
-  constexpr uint32_t kSteepest = kOne / 4;
-  constexpr int kLargest = 1 << 14;  // far from where 16.16 bits come around
-  return matrix.a <= kOne && matrix.d + kSteepest <= 2 * kSteepest && in_width <= kLargest &&
-         in_height <= kLargest;
-}
-
 namespace {
 
 /// The columns of the output that have one in the source.

@@ -31,10 +31,6 @@ bool fits_fixed(const double (&matrix)[6], int height, int width);
 /// Requires fits_fixed.
 FixedMatrix to_fixed(const double (&matrix)[6]);
 
-/// Whether steps along a row of the output go to the right, by at most a pixel, and up or down by
-/// little: small turns do.
-bool is_flat(const FixedMatrix& matrix, int in_height, int in_width);
-
 // Nearest warps that move whole rows or columns: copies, without a look at single pixels.
 
 /// Row `out_y` of `out`: pixel x is pixel x + shift of row `in_y`; `fill` where there is none.

@@ -57,21 +57,27 @@ void warp_to_places(const PlanarTarget& out, const PlanarView& in, const WarpFra
   });
 }
 
+/// Whether 16.16 bits come around only for places far outside the image.
+bool is_far_from_wrapping(const PlanarView& image) {
+  constexpr int kLargest = 1 << 14;
+  return image.width <= kLargest && image.height <= kLargest;
+}
+
 /// Pillow's own path for fixed-point numbers.
 void warp_fixed(const PlanarTarget& out, const PlanarView& in, const WarpFrame& frame,
                 const FixedMatrix& matrix, const uint8_t (&fill)[3], WarpScratch& scratch) {
+  const WarpRows& kernels = warp_rows();
   const bool whole = is_whole(frame, out, in);
   if (whole && matrix.a == 1u << 16 && matrix.d == 0) {  // a shear along rows
     for (int y = 0; y < out.height; ++y)
-      copy_shifted_row(out, in, y, static_cast<int32_t>(matrix.e * y + matrix.f) >> 16,
-                       static_cast<int32_t>(matrix.b * y + matrix.c) >> 16, fill);
+      kernels.copy_shifted_row(out, in, y, static_cast<int32_t>(matrix.e * y + matrix.f) >> 16,
+                               static_cast<int32_t>(matrix.b * y + matrix.c) >> 16, fill);
     return;
   }
+  if (whole && kernels.copy_tiles != nullptr && is_far_from_wrapping(in) &&
+      kernels.copy_tiles(out, in, matrix, fill))
+    return;
   if (whole && moves_columns(matrix)) return copy_shifted_columns(out, in, matrix, fill);
-  const WarpRows& kernels = warp_rows();
-  if (whole && is_flat(matrix, in.height, in.width) && kernels.copy_flat != nullptr)
-    return for_each_part(out, frame, 1,
-                         [&](const RowPart& part) { kernels.copy_flat(part, in, matrix, fill); });
   const BorderedImage image = make_filled_border(in, frame, {}, word_of(fill), scratch.words);
   Places places;
   const double slope = static_cast<int32_t>(matrix.d) / 65536.0;
@@ -104,14 +110,26 @@ bool has_one_shift(int64_t& shift, const int32_t* table, int count, int size) {
   return true;
 }
 
+/// By whole pixels all filters give the pixels themselves.
+bool moves_whole_pixels(const double (&m)[6]) {
+  constexpr double kFarther = 1 << 25;  // than any image is large; sums up to here are exact
+  const auto is_whole = [](double v) { return std::fabs(v) < kFarther && std::floor(v) == v; };
+  return m[0] == 1 && m[4] == 1 && only_scales(m) && is_whole(m[2]) && is_whole(m[5]);
+}
+
 void warp_scaled(const PlanarTarget& out, const PlanarView& in, const WarpFrame& frame,
                  const double (&m)[6], const uint8_t (&fill)[3], WarpScratch& scratch) {
   int32_t* const columns = scratch.columns.reserve<int32_t>(size_t{kPartStep} + out.width);
-  tabulate(columns, frame.out_left, out.width, m[2] + m[0] * 0.5, m[0], frame.in_width,
-           frame.in_left);
-  std::fill_n(columns + out.width, kPartStep, kNowhere);
+  bool shifted = is_whole(frame, out, in) && moves_whole_pixels(m);
   int64_t shift = 0;
-  const bool shifted = has_one_shift(shift, columns, out.width, in.width);
+  if (shifted) {
+    shift = static_cast<int64_t>(m[2]);
+  } else {
+    tabulate(columns, frame.out_left, out.width, m[2] + m[0] * 0.5, m[0], frame.in_width,
+             frame.in_left);
+    std::fill_n(columns + out.width, kPartStep, kNowhere);
+    shifted = has_one_shift(shift, columns, out.width, in.width);
+  }
   const BorderedImage image =
       shifted ? BorderedImage{}
               : make_filled_border(in, whole_frame(out, in), {}, word_of(fill), scratch.words);
@@ -123,7 +141,7 @@ void warp_scaled(const PlanarTarget& out, const PlanarView& in, const WarpFrame&
     const int in_y =
         is_inside(place, frame.in_height) ? static_cast<int>(place) - frame.in_top : -1;
     if (shifted || in_y < 0) {
-      copy_shifted_row(out, in, y, in_y, shift, fill);
+      kernels.copy_shifted_row(out, in, y, in_y, shift, fill);
       continue;
     }
     RowPart row{{}, out.channels, y, 0, out.width};
@@ -206,13 +224,6 @@ struct Projective {
   explicit Projective(const double (&m)[6]) : matrix{m[0], m[1], m[2], m[3], m[4], m[5], 0, 0} {}
   double matrix[8];
 };
-
-/// By whole pixels all filters give the pixels themselves.
-bool moves_whole_pixels(const double (&m)[6]) {
-  constexpr double kFarther = 1 << 25;  // than any image is large; sums up to here are exact
-  const auto is_whole = [](double v) { return std::fabs(v) < kFarther && std::floor(v) == v; };
-  return m[0] == 1 && m[4] == 1 && only_scales(m) && is_whole(m[2]) && is_whole(m[5]);
-}
 
 }  // namespace
 

@@ -82,10 +82,13 @@ struct WarpRows {
                         const FixedMatrix& matrix);
   void (*nearest)(Places& places, const RowPart& part, const BorderedImage& image);
 
-  /// Nearest places and pixels of flat warps (flat_rows.h) of a whole image. Null where byte
-  /// shuffles are too short to gain anything.
-  void (*copy_flat)(const RowPart& part, const PlanarView& in, const FixedMatrix& matrix,
-                    const uint8_t (&fill)[3]);
+  /// As penstock::copy_shifted_row; may write up to kRowSlack bytes past the end of rows.
+  void (*copy_shifted_row)(const PlanarTarget& out, const PlanarView& in, int out_y, int64_t in_y,
+                           int64_t shift, const uint8_t (&fill)[3]);
+  /// A nearest warp of a whole image of at most 2^14 rows and columns. False, and nothing is done,
+  /// if the pixels of a tile lie too far from each other. Null where byte shuffles are too short.
+  bool (*copy_tiles)(const PlanarTarget& out, const PlanarView& in, const FixedMatrix& matrix,
+                     const uint8_t (&fill)[3]);
 
   /// Takes the words first[at[i]]; `part` may be a whole row.
   void (*copy)(const RowPart& part, const uint32_t* first, const int32_t* at);

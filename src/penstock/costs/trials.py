@@ -196,7 +196,7 @@ def _effect(effect: Effect, **parameters: Any) -> MakeMove:
 
 def _brighten_later(sizes: Sizes) -> Move:
     """A table that the next effect goes on from."""
-    return replace(same_effect(Effect.BRIGHTNESS, sizes, factor=1.2), waits=True)
+    return replace(same_effect(Effect.BRIGHTNESS, sizes, factor=1.2), tables_wait=True)
 
 
 def _nothing(sizes: Sizes) -> Move:

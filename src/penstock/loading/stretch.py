@@ -16,7 +16,7 @@ from penstock.errors import PenstockError
 from penstock.geometry import Ints, Sizes
 from penstock.planner.lower import Regions, Steps
 
-MOST_IN_STRETCH = 512  # samples, where batches are not larger
+MOST_IN_STRETCH = 1024  # samples, where batches are not larger
 
 
 @dataclass(frozen=True, slots=True)

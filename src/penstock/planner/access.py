@@ -51,7 +51,6 @@ ACCESS = {
     Effect.MIX_BEGIN: Access.PLACE,
     Effect.MIX_ADD: Access.PLACE,
     Effect.MIX_END: Access.PLACE,
-    Effect.APPLY: Access.PLACE,  # what waits must not be carried on beyond it
     Effect.BOX_BLUR: Access.NEIGHBOURHOOD,
     Effect.TENSOR_BRIGHTNESS: Access.PIXEL,  # of no transform, so no rule is made for these
     Effect.TENSOR_CONTRAST: Access.PLACE,
@@ -108,8 +107,9 @@ def _box_reach(move: EffectMove, name: str) -> Ints:
 
 def lookup(kinds: Iterable[Effect]) -> Bools:
     """Whether an effect is one of these kinds, for every effect: to be indexed by effects."""
-    wanted = frozenset(kinds)
-    return np.array([Effect(number) in wanted for number in range(len(ACCESS))])
+    found = np.zeros(1 + max(ACCESS), dtype=np.bool_)
+    found[list(kinds)] = True
+    return found
 
 
 @cache

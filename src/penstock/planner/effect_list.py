@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock.geometry import Bools, Ints
-from penstock.planner.access import IS_COLOUR, IS_TABLE
-from penstock.transforms.effects import EffectMove, no_numbers
+from penstock.planner.access import IS_TABLE
+from penstock.transforms.effects import ROOM, EffectMove
 
 # How many numbers an effect has beside its parameters.
 _HEAD = 6
@@ -21,7 +21,7 @@ class Effects:
 
     # effect, step that it follows, height, width, whether it waits, whether it counts early
     heads: npt.NDArray[np.int32]
-    numbers: npt.NDArray[np.float64]  # (effects, room for parameters)
+    numbers: npt.NDArray[np.float64]  # (effects, room for the parameters of these)
     counts: npt.NDArray[np.int32]  # how many of them belong to each sample
 
     def pick(self, samples: Bools | Ints) -> Effects:
@@ -49,46 +49,40 @@ class EffectList:
 
     def __init__(self, samples: int) -> None:
         self._samples = samples
-        self._rows: list[Ints] = []
-        self._heads: list[npt.NDArray[np.int32]] = []
-        self._numbers: list[npt.NDArray[np.float64]] = []
-        self._joins = False
+        self._moves: list[tuple[EffectMove, Ints, Ints]] = []  # with its samples, and their steps
+        self._tables_wait = False
 
     def add(self, move: EffectMove, present: Bools, after_steps: Ints) -> None:
         """Append the effects of the samples where there is one."""
         rows = np.flatnonzero(present)
-        if not len(rows):
-            return
-        self._joins |= move.joins_tables
-        heads = np.empty((len(present), _HEAD), dtype=np.int32)
-        columns = move.effect, after_steps, move.height, move.width, move.waits, move.counts_early
-        for place, column in enumerate(columns):
-            heads[:, place] = column
-        self._rows.append(rows)
-        self._heads.append(heads[rows])
-        self._numbers.append(move.numbers[rows])
+        if len(rows):
+            self._tables_wait |= move.tables_wait
+            self._moves.append((move, rows, after_steps[rows]))
 
     def finish(self) -> Effects:
         """Sort by sample, keeping the order within each."""
-        if not self._rows:
-            nothing = np.zeros((0, _HEAD), dtype=np.int32)
-            counts = np.zeros(self._samples, dtype=np.int32)
-            return Effects(nothing, no_numbers(0), counts)
-        rows = np.concatenate(self._rows)
-        order = np.argsort(rows, kind="stable")
-        heads = np.concatenate(self._heads)[order]
-        if self._joins:
-            _join(heads, rows[order])
-        return Effects(
-            heads,
-            np.concatenate(self._numbers)[order],
-            np.bincount(rows, minlength=self._samples).astype(np.int32),
-        )
-
-
-def _join(heads: npt.NDArray[np.int32], rows: Ints) -> None:
-    """Let tables wait for an effect on colour that follows them in the same sample and step."""
-    kinds, steps, waits = heads[:, 0], heads[:, 1], heads[:, 4]
-    follows = np.zeros(len(rows), dtype=np.bool_)
-    follows[:-1] = (rows[1:] == rows[:-1]) & (steps[1:] == steps[:-1]) & IS_COLOUR[kinds[1:]]
-    waits |= follows & IS_TABLE[kinds]
+        counts = np.zeros(self._samples, dtype=np.int32)
+        for _, rows, _ in self._moves:
+            counts[rows] += 1
+        ends = np.cumsum(counts)
+        heads = np.empty((int(ends[-1]) if len(ends) else 0, _HEAD), dtype=np.int32)
+        # A kind that there is not has no room; the core refuses it.
+        rooms = (int(ROOM.take(move.effect, mode="clip").max()) for move, _, _ in self._moves)
+        room = max(rooms, default=0)
+        numbers = np.empty((len(heads), room))
+        # Every effect goes straight to its place: numbers are many bytes, which sorting would copy
+        # more than once.
+        free = ends - counts
+        for move, rows, after_steps in self._moves:
+            places = free[rows]
+            free[rows] += 1
+            head = np.zeros((_HEAD, len(rows)), dtype=np.int32)
+            head[0], head[1] = move.effect[rows], after_steps
+            head[2], head[3] = move.height[rows], move.width[rows]
+            if self._tables_wait:
+                head[4] = IS_TABLE[head[0]]
+            if move.counts_early is not False:
+                head[5] = np.broadcast_to(move.counts_early, move.effect.shape)[rows]
+            heads[places] = head.T
+            numbers[places] = move.numbers[rows, :room]
+        return Effects(heads, numbers, counts)

@@ -1,6 +1,7 @@
 """How much work the effects of a batch are: what cpp/engine/effects.cpp goes over for each.
 
-Colour effects that are tables are applied one by one, or wait for the next, as their flag says.
+Colour effects that are tables are applied one by one, or wait until their pixels are needed, as
+their flag says.
 Effects in place and effects into another image differ only where a mix remembers an image.
 """
 
@@ -14,11 +15,13 @@ import numpy.typing as npt
 
 from penstock._core import FINISHED, Effect
 from penstock.geometry import Bools, Floats, Ints, Sizes
+from penstock.planner.access import IS_COLOUR
 from penstock.planner.amounts import Amount, Unit, WorkList, far_bytes
 from penstock.planner.effect_list import Effects
 from penstock.planner.step_pixels import BatchStep
-from penstock.transforms.effects import place_of
+from penstock.transforms.effects import no_numbers, place_of
 
+# Tables that are the same for every image.
 _TABLES = (
     Effect.BRIGHTNESS,
     Effect.POSTERIZE,
@@ -70,7 +73,8 @@ class EffectWork:
         self._height, self._width = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         self._may_wait = np.zeros(shape, np.int64)
         self._place = np.zeros(shape, dtype=np.int64)  # in `numbers`
-        self._numbers = effects.numbers
+        self._numbers = no_numbers(len(effects.numbers))
+        self._numbers[:, : effects.numbers.shape[1]] = effects.numbers
         self._counts_early = effects.heads[:, 5] != 0
         rows = np.repeat(np.arange(count), effects.counts)
         starts = np.cumsum(effects.counts) - effects.counts
@@ -85,6 +89,8 @@ class EffectWork:
         ):
             array[rows, slot] = effects.heads[:, column]
         self._place[rows, slot] = every
+        # What the pass that writes a step's result cannot do on the way.
+        self._needs_image = ~np.isin(self._kind, _TABLES) | (self._may_wait == 0)
         self._waits = np.zeros(count, dtype=np.bool_)  # a table
         self._counted = np.zeros(count, dtype=np.bool_)
         self._remembered = np.zeros(count, dtype=np.bool_)  # by a mix
@@ -92,9 +98,14 @@ class EffectWork:
         self._channels_of_mix = channels.copy()
 
     def follow(self, step: Ints | int, rows: Ints) -> Bools:
-        """Whether effects follow this step."""
+        """Whether effects follow this step that need an image to work on."""
         numbers = np.broadcast_to(np.asarray(step), rows.shape)
-        return np.asarray((self._step[rows] == numbers[:, None]).any(axis=1))
+        here = (self._step[rows] == numbers[:, None]) & self._needs_image[rows]
+        return np.asarray(here.any(axis=1))
+
+    def before(self, rows: Ints) -> None:
+        """A resize or a border is next, which need the pixels."""
+        self._flush(rows)
 
     def after(self, step: int, rows: Ints) -> None:
         """The effects that follow a step of the samples in `rows`."""
@@ -105,7 +116,10 @@ class EffectWork:
                 self._apply(Effect(kind), some, slot)
 
     def after_all(self, rows: Ints) -> None:
-        """The effects on finished images."""
+        """The final pass's tables, and the effects on finished images."""
+        waiting = rows[self._waits[rows]]
+        amount = Unit.TABLE_VALUE, self._values(waiting)
+        self._work.add("apply table", waiting, self.sizes.at(waiting), amount)
         for slot in range(self._kind.shape[1]):
             here = rows[self._step[rows, slot] == FINISHED]
             self._erase(here, self._place[here, slot])
@@ -130,12 +144,15 @@ class EffectWork:
     def _apply(self, effect: Effect, rows: Ints, slot: int) -> None:
         places = self._place[rows, slot]
         if effect in (Effect.AFFINE, Effect.PERSPECTIVE):
+            self._flush(rows[self._number(effect, "filter", places) != 0])
             self._warp(effect, rows, slot)
         elif table := self._tables().get(effect):
             self._add(effect, rows, (Unit.TABLE, 1.0), *table(rows, places))
             self._waits[rows] = True
             self._flush(rows[self._may_wait[rows, slot] == 0])
         elif handler := self._handlers().get(effect):
+            if not IS_COLOUR[effect]:
+                self._flush(rows)
             handler(rows, places)
         else:
             self._add(effect, rows)
@@ -150,7 +167,6 @@ class EffectWork:
 
     def _handlers(self) -> dict[Effect, Callable[[Ints, Ints], None]]:
         return {
-            Effect.APPLY: self._apply_tables,
             Effect.SATURATION: self._saturation,
             Effect.HUE: self._hue,
             Effect.GRAYSCALE: self._grayscale,
@@ -209,10 +225,6 @@ class EffectWork:
         self._remembered[copied] = False
 
     # Colour.
-
-    def _apply_tables(self, rows: Ints, places: Ints) -> None:
-        del places
-        self._flush(rows)
 
     def _contrast(self, rows: Ints, places: Ints) -> Amounts:
         has_mean = self._number(Effect.CONTRAST, "has_mean", places) != 0

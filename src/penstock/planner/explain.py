@@ -226,15 +226,14 @@ def _deed(move: Move) -> str:
             return "pad"
         case EffectMove():
             kinds = [_name_of(Effect(kind)) for kind in np.unique(move.effect) if kind]
-            waits = ", with the next" if np.any(move.waits) else ""
             if len(kinds) > _FEW:
-                return f"one of {len(kinds)} effects{waits}"
+                return f"one of {len(kinds)} effects"
             *first, last = kinds or ["nothing"]
-            return f"{', '.join(first)} or {last}{waits}" if first else f"{last}{waits}"
+            return f"{', '.join(first)} or {last}" if first else last
 
 
 def _name_of(effect: Effect) -> str:
-    return "apply tables" if effect == Effect.APPLY else effect.name.lower().replace("_", " ")
+    return effect.name.lower().replace("_", " ")
 
 
 def rule_line(rule: Rule, saves_us: float, *, offered: bool = False) -> RuleLine:

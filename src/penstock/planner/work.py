@@ -75,6 +75,7 @@ class _Run:
             self._turn_gray(rows, step, region)
         channels = effects.channels[rows].astype(np.float64)
         if number > 0:
+            effects.before(rows[step.pads | step.resizes])
             far = far_bytes(region.pixels * channels, in_sizes, channels)
             self.work.add("read", rows, in_sizes, (Unit.FAR_BYTE, far))
 

@@ -34,7 +34,7 @@ def apply_effect(
     image: Image.Image, effect: Effect, parameters: Parameters, size: Size
 ) -> Image.Image:
     """One effect on one image, which has `size` afterwards; the mixing ones are in `Mix`."""
-    if effect in (Effect.NONE, Effect.APPLY):  # here no effect waits to be applied
+    if effect == Effect.NONE:
         return image
     if effect in _TRANSFORMS:
         return _warp(image, _TRANSFORMS[effect], size, **parameters)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from penstock.transforms.moves import Move
 
 __all__ = [
+    "ROOM",
     "WARPS",
     "EffectMove",
     "effect_where",
@@ -53,6 +54,11 @@ for _effect, _family, _parameters in effect_table():
     }
     _REQUIRED[_effect] = frozenset(name for name, _, optional in _parameters if not optional)
 
+# How many numbers the parameters of an effect are, to be indexed by effects.
+ROOM = np.zeros(1 + max(_PLACES), dtype=np.int64)
+for _effect, _, _parameters in effect_table():
+    ROOM[_effect] = sum(count for _, count, _ in _parameters)
+
 # NumPy takes six times as long to compare with a member of an enum as with a number.
 _NONE = int(Effect.NONE)
 
@@ -65,14 +71,14 @@ class EffectMove:
     """One effect for each sample."""
 
     effect: Ints  # of Effect; NONE where nothing happens
-    numbers: Floats  # (samples, room for any effect's parameters); what is not used is 0
+    # (samples, room for any effect's parameters); what an effect does not use is 0, and where there
+    # is none they mean nothing.
+    numbers: Floats
     height: Ints  # after the effect; only AFFINE and PERSPECTIVE may change sizes
     width: Ints
-    # In a plan (planner.rules.tables): to be done with the next effect. On the first effect of all:
-    # this one and all later ones wait, for those samples whose next effect follows at once and is
-    # on colour.
-    waits: Bools | bool = False
-    joins_tables: bool = False
+    # In a plan, on one effect of it: all that are tables wait until their pixels are needed
+    # (planner.rules.tables).
+    tables_wait: bool = False
     # In a plan: its statistic is taken by the pass that writes the image before it.
     counts_early: Bools | bool = False
     # In a plan: moves that make, from the image as it was read, a small version of what the effect

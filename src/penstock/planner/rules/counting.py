@@ -9,16 +9,19 @@ import numpy as np
 
 from penstock._core import Effect
 from penstock.geometry import Bools, Sizes
-from penstock.planner.access import IS_COLOUR, IS_TABLE
+from penstock.planner.access import IS_COLOUR, IS_TABLE, lookup
 from penstock.planner.draft import Moves
 from penstock.planner.rules.idle import is_idle
 from penstock.planner.rules.rule import Fidelity, Rule
 from penstock.transforms.effects import EffectMove
-from penstock.transforms.moves import CropMove, Move
+from penstock.transforms.moves import CropMove, FlipMove, Move
 
 # Bytes of an RGB image that the last cache of a machine does not keep from one pass to the next,
 # beside what else is in it. Smaller ones are read from there as fast as they are looked at.
 LEAST_BYTES = 16 << 20
+
+# Effects that a table may wait through.
+_IS_CROSSED = lookup((Effect.AFFINE, Effect.PERSPECTIVE))
 
 
 def count_while_writing(moves: Moves, sizes: Sizes) -> Moves | None:
@@ -51,21 +54,23 @@ class _State:
     """For each sample, what wrote the image as it is before the next move."""
 
     def __init__(self, moves: Moves, samples: int) -> None:
-        self._joins = any(isinstance(move, EffectMove) and move.joins_tables for move in moves)
+        self._tables_wait = any(isinstance(move, EffectMove) and move.tables_wait for move in moves)
         self.is_watched = np.ones(samples, dtype=np.bool_)  # whether the rule knows that pass
         self._writes = np.ones(samples, dtype=np.bool_)  # whether the present step does
         self._waits = np.zeros(samples, dtype=np.bool_)  # a table, so that these pixels do not tell
 
     def follow_effect(self, move: EffectMove) -> None:
         acts, kind = move.acts, move.effect
-        waits = IS_TABLE[kind] & (np.asarray(move.waits) | self._joins)
-        self._waits = np.where(acts, np.asarray(move.waits), self._waits)
+        waits = IS_TABLE[kind] & self._tables_wait
+        self._waits = np.where(acts, waits | (self._waits & _IS_CROSSED[kind]), self._waits)
         self.is_watched = np.where(acts, IS_COLOUR[kind] & ~waits, self.is_watched)
         self._writes = self._writes & ~acts
 
     def follow_step(self, move: Move, acts: Bools) -> None:
         if not isinstance(move, CropMove):
             self._writes = self._writes | acts
+        if not isinstance(move, CropMove | FlipMove):
+            self._waits = self._waits & ~acts
         self.is_watched = np.where(acts, self._writes & ~self._waits, self.is_watched)
 
 

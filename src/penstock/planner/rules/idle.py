@@ -19,6 +19,8 @@ from penstock.planner.rules.rule import Fidelity, Rule
 from penstock.transforms.effects import EffectMove, parameter_names
 from penstock.transforms.moves import CropMove, FlipMove, Move, PadMove, ResizeMove
 
+_NONE = int(Effect.NONE)  # which NumPy compares faster than the member of an enum
+
 # Blends with some other version of the image; a factor of 1 leaves the image alone.
 _IS_BLEND = lookup((Effect.BRIGHTNESS, Effect.CONTRAST, Effect.SATURATION, Effect.SHARPNESS))
 
@@ -99,7 +101,9 @@ def drop_repeated(moves: Moves, sizes: Sizes) -> Moves | None:
     inverts = same & first.does(Effect.INVERT)
     bits = [np.trunc(move.values(Effect.POSTERIZE, "bits")) for move in (first, second)]
     again = same & ((~first.does(Effect.POSTERIZE)) | (bits[0] <= bits[1]))
-    return (without(first, inverts), without(second, again)) if again.any() else None
+    if not again.any():
+        return None
+    return without(first, inverts) if inverts.any() else first, without(second, again)
 
 
 def is_idle(move: Move, sizes: Sizes) -> Bools:
@@ -117,9 +121,7 @@ def is_idle(move: Move, sizes: Sizes) -> Bools:
 
 def without(move: EffectMove, rows: Bools) -> EffectMove:
     """The effects of the samples that are not in `rows`. Requires that sizes stay."""
-    effect = np.where(rows, Effect.NONE, move.effect)
-    numbers = np.where(rows[:, None], 0.0, move.numbers)
-    return replace(move, effect=effect, numbers=numbers, waits=move.waits & ~rows)
+    return replace(move, effect=np.where(rows, _NONE, move.effect))
 
 
 def _is_idle_effect(move: EffectMove, sizes: Sizes) -> Bools:

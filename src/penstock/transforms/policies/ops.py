@@ -109,8 +109,7 @@ def binned_move(
     In a batch of images of one size, the usual case after a crop, few different things can happen.
     They are computed once and then looked up, which spares most of the work of drawing.
     """
-    alike = len(sizes) and not np.ptp(sizes.height) and not np.ptp(sizes.width)
-    if not alike:
+    if not sizes.are_alike:
         scene = make_scene(sizes, *look)
         return policy_move(ops, chosen, np.array(levels)[bins], signs, scene)
     effect, numbers = _table(ops, levels, sizes[0], look)
