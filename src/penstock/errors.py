@@ -82,6 +82,10 @@ class ResourceError(PenstockError, OSError):
     _one_line = True
 
 
+class PythonEndsError(ResourceError):
+    """Python is ending, and starts no more work for threads that still run."""
+
+
 class StorageError(ResourceError):
     """An object store cannot be reached, refuses, or has another object than before.
 

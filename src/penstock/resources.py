@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
 
-from penstock.errors import ResourceError
+from penstock.errors import PythonEndsError, ResourceError
 
 # System calls that fail with these say nothing about the file: cpp/engine/read_sample.cpp has the
 # same list.
@@ -20,6 +22,9 @@ _OF_THE_MACHINE = frozenset(
         errno.EHOSTUNREACH,
     }
 )
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 _FEWER_FILES = "Raise the limit on open files (ulimit -n), or close files that this program holds"
 _LESS_MEMORY = "Use a smaller batch_size, prefetch or threads, or give the program more memory"
@@ -58,6 +63,14 @@ def raise_if_refused(error: BaseException, where: str = "") -> None:
         seen = seen.__cause__
 
 
+def python_ends() -> PythonEndsError:
+    """Return the error for what is asked of a loader or another pool when Python ends."""
+    return PythonEndsError(
+        "The main thread has ended, and Python starts no more work for other threads then. "
+        "Wait for your threads before the main thread ends: thread.join()."
+    )
+
+
 class Pool(ThreadPoolExecutor):
     """A pool that works with the threads it could start; an error if it could start none."""
 
@@ -74,6 +87,15 @@ class Pool(ThreadPoolExecutor):
     def holds_this_thread(self) -> bool:
         """Whether the caller runs on one of the threads."""
         return threading.get_ident() in self._idents
+
+    def submit(self, fn: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
+        """Begin `fn`; raises RuntimeError after `shutdown`, PythonEndsError if Python ends."""
+        try:
+            return super().submit(fn, *args, **kwargs)
+        except RuntimeError as error:
+            if self._shutdown:
+                raise
+            raise python_ends() from error
 
     def _adjust_thread_count(self) -> None:
         # Called when there is work for another thread; the work lies in the queue by then, where

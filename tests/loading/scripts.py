@@ -9,7 +9,7 @@ from pathlib import Path
 
 BEGINNING = """
 import os, threading
-from penstock import Loader, LoaderError
+from penstock import Loader, LoaderError, PenstockError
 from penstock import transforms as T
 
 def expect_refusals(*attempts):

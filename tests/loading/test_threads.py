@@ -315,6 +315,26 @@ ENDS = {
         threading.Thread(target=consume, daemon=True).start()
         started.wait()
     """,
+    "the main thread ends while another iterates": """
+        started, ended = threading.Event(), threading.Event()
+        threading._register_atexit(ended.set)  # run before pools are ended; joins come later
+        def consume():
+            batches = iter(loader)
+            next(batches)
+            started.set()
+            ended.wait()
+            while threading.main_thread().is_alive():
+                pass
+            try:
+                for _ in iter(lambda: next(batches), None):
+                    pass
+            except PenstockError as error:
+                assert "The main thread has ended" in str(error), error
+            else:
+                print("no error")
+        threading.Thread(target=consume).start()
+        started.wait()
+    """,
     "closed at exit": """
         import atexit
         atexit.register(loader.close)
@@ -366,4 +386,4 @@ ENDS = {
 def test_ends_are_clean(folder: Path, end: str) -> None:
     """No hang, no message."""
     done = run_script(folder, ENDS[end])
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

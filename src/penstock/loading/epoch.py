@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import count, islice
 from typing import Any
 
-from penstock.errors import LoaderError, ResourceError
+from penstock.errors import LoaderError, PythonEndsError, ResourceError
 from penstock.loading.batch import Batch, cut_into_parts
 from penstock.loading.deliver import Delivery
 from penstock.loading.runtime import Runtime, check_not_forked
@@ -87,6 +87,9 @@ class Epoch(Iterator[Any]):
 
     def __next__(self) -> Any:
         self.runtime.check_usable()
+        # Not when the batch before was handed over: who asked for that one still held its own
+        # predecessor, so that there would have been memory for one batch more.
+        self._top_up_unless_closed()
         while self._under_way:
             batch, futures = self._under_way[0]
             try:
@@ -105,14 +108,17 @@ class Epoch(Iterator[Any]):
             self._under_way.popleft()
             self.progress.consumed += len(batch.keys)
             self.progress.batches += 1
-            with suppress(LoaderError):  # closed just now: the next call says so
-                self._top_up()
+            if not self._under_way and not self._ended:  # so that the end is always known
+                self._top_up_unless_closed()
             self.progress.finished = self._ended and not self._under_way
             if delivered is not None:
                 return delivered
         if self._broken is not None:
             broken, self._broken = self._broken, None
             raise broken
+        if self._batches is not None:  # there is more, but it could not be begun
+            self.runtime.check_usable()
+            raise _was_closed()
         self.progress.ended_s = time.monotonic()
         raise StopIteration
 
@@ -163,6 +169,11 @@ class Epoch(Iterator[Any]):
             follow = self._follow()
             following = None if follow is None else follow(self)
             self._following = None if following is None else weakref.ref(following)
+
+    def _top_up_unless_closed(self) -> None:
+        """Top up. If the loader was closed just now, whoever asks for a batch is told so there."""
+        with suppress(LoaderError):
+            self._top_up()
 
     def top_up_early(self) -> None:
         """The same, by the epoch before, unless somebody iterates this one already."""
@@ -255,6 +266,10 @@ class Iteration(Iterator[Any]):
             self._advancing = True
             try:
                 return self._advance()
+            except PythonEndsError:
+                if threading.current_thread().daemon:
+                    raise SystemExit from None  # Python is about to stop this thread: no message
+                raise
             finally:
                 self._advancing = False
 

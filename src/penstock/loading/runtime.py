@@ -19,7 +19,7 @@ from penstock.loading.options import OutputOptions
 from penstock.loading.pipeline import ChosenRules, Pipeline
 from penstock.loading.read_ahead import NEAR
 from penstock.loading.runner import PartRunner
-from penstock.resources import Pool
+from penstock.resources import Pool, python_ends
 
 BegunT = TypeVar("BegunT")
 
@@ -46,7 +46,9 @@ class Runtime:
         # The last reference may be dropped while any lock is held, for example if the garbage
         # collector runs in the middle of a submit. So nothing is shut down then: a pool that
         # nobody refers to ends its threads by itself.
+        # As Python ends, it calls this although there are references.
         self._end = weakref.finalize(self, _abandon, self._owner, runner, self.maker)
+        self._was_closed = False
 
     def start(self, part: Part) -> Future[None]:
         """Start a part."""
@@ -87,7 +89,7 @@ class Runtime:
         """Raise after a fork, or after closing."""
         check_not_forked(self._owner)
         if self.closed:
-            raise _closed()
+            raise _closed() if self._was_closed else python_ends()
 
     def close(self) -> None:
         """Stop now, and wait until all threads have ended; any thread but its own may call it."""
@@ -99,6 +101,7 @@ class Runtime:
                 "Loader.close: called from a transform or another function that this loader runs, "
                 "so it would wait for itself. Close it from the loop over its batches."
             )
+        self._was_closed = True
         if self._end.detach() is not None:
             runner.close()
             self._conductors.shutdown(wait=True, cancel_futures=True)
