@@ -22,6 +22,7 @@ from penstock.planner.rules.measured import rows_to_measure, with_means
 from penstock.planner.views import ViewSteps
 from penstock.reference.libraries.pillow import check_pixels, decode_rgb, open_listening
 from penstock.resources import MORE_THREADS, refused
+from penstock.sources.source import Source
 from penstock.transforms.effects import EffectMove
 from penstock.transforms.moves import Move
 
@@ -31,6 +32,10 @@ _READERS = 4
 # How often a waiting thread looks whether the loader was closed.
 _WAIT_S = 0.25
 
+# Images that a thread decodes by Pillow before it says so: to hand one over takes as long as to
+# decode a tiny one.
+_MOST_DECODED_AT_ONCE = 32
+
 StepsT = TypeVar("StepsT", Steps, ViewSteps)
 
 
@@ -39,7 +44,8 @@ class CoreRunner(PartRunner):
 
     def __init__(self, setup: RunSetup) -> None:
         super().__init__(setup, "penstock-side")
-        self._engine = _start_engine(setup.options.threads)
+        self._threads = setup.options.threads
+        self._engine = _start_engine(self._threads)
         self._fetch = fetch_for(self._engine, self._source, self._check_open)
         self._part_size = part_size_of(self._source)
 
@@ -151,28 +157,28 @@ class CoreRunner(PartRunner):
 
     def _decode_by_pillow(self, run: PartRun, reasons: dict[int, str]) -> None:
         """Give these samples Pillow's pixels; `reasons` (position: why) go to the ledger."""
-        decodes = {
-            position: self._pool.submit(
-                open_listening,
-                decode_rgb,
+        positions = list(reasons)
+        at_once = min(_MOST_DECODED_AT_ONCE, 1 + len(positions) // (4 * self._threads))
+        shares = [positions[i : i + at_once] for i in range(0, len(positions), at_once)]
+        decodes = [
+            self._pool.submit(
+                _decode_all,
                 self._source,
-                int(run.part.samples[position]),
+                run.part.samples[share].tolist(),
                 self._pixel_limit,
+                self._check_open,
             )
-            for position in reasons
-        }
-        for position, decode in decodes.items():
-            try:
-                pixels, told = decode.result()
-            except DecodeError as error:
-                run.failed[position] = str(error)
-                # The traceback refers to this frame, and the frame to the future that holds the
-                # error: this cycle would keep the core's threads alive when the loader is closed.
-                error.with_traceback(None)
-                continue
-            run.engine_part.set_pixels(position, pixels)
-            reason = f"{reasons[position]}; {told}" if told else reasons[position]
-            self._ledger.note(int(run.part.samples[position]), "pillow", reason)
+            for share in shares
+        ]
+        for share, decode in zip(shares, decodes, strict=True):
+            for position, found in zip(share, decode.result(), strict=True):
+                if isinstance(found, DecodeError):
+                    run.failed[position] = str(found)
+                    continue
+                pixels, told = found
+                run.engine_part.set_pixels(position, pixels)
+                reason = f"{reasons[position]}; {told}" if told else reasons[position]
+                self._ledger.note(int(run.part.samples[position]), "pillow", reason)
 
     def _measure(
         self, run: PartRun, positions: Positions, sizes: Sizes, moves: tuple[Move, ...]
@@ -218,6 +224,21 @@ class CoreRunner(PartRunner):
             said = engine_part.problem(position) or engine_part.message(position)
             what = f"{self._source.name(int(files[position]))}: {said}"
             raise refused(what, int(engine_part.lacking[position]))
+
+
+def _decode_all(
+    source: Source, samples: list[int], pixel_limit: int, check_open: Callable[[], None]
+) -> list[tuple[npt.NDArray[np.uint8], str] | DecodeError]:
+    """Decode by Pillow; what cannot be decoded is its error."""
+    found: list[tuple[npt.NDArray[np.uint8], str] | DecodeError] = []
+    for sample in samples:
+        check_open()
+        try:
+            found.append(open_listening(decode_rgb, source, sample, pixel_limit))
+        except DecodeError as error:
+            # The traceback refers to frames, and so to what is to go when the loader is closed.
+            found.append(error.with_traceback(None))
+    return found
 
 
 def _start_engine(threads: int) -> Engine:
