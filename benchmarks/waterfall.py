@@ -21,6 +21,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,7 +77,8 @@ def cpu_us() -> dict[int, float]:
     """Return the CPU time of each thread of this process."""
     spent = {}
     for task in TASKS.iterdir():
-        with (task / "schedstat").open() as file:
+        # A thread may end between the list and the look.
+        with suppress(FileNotFoundError, ProcessLookupError), (task / "schedstat").open() as file:
             spent[int(task.name)] = int(file.read().split()[0]) / 1e3
     return spent
 
