@@ -79,6 +79,7 @@ class Pool(ThreadPoolExecutor):
         # A plain function: a method would keep alive a pool that nobody else refers to.
         super().__init__(threads, name, initializer=_note_thread, initargs=(self._idents,))
         self._asked = threads
+        self._was_shut_down = False
 
     def has_waiting(self) -> bool:
         """Whether there is work that no thread has begun."""
@@ -93,9 +94,15 @@ class Pool(ThreadPoolExecutor):
         try:
             return super().submit(fn, *args, **kwargs)
         except RuntimeError as error:
-            if self._shutdown:
+            if self._was_shut_down:
                 raise
             raise python_ends() from error
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the threads."""
+        # The base class has a mark of its own, which its threads set as Python ends, too.
+        self._was_shut_down = True
+        super().shutdown(wait, cancel_futures=cancel_futures)
 
     def _adjust_thread_count(self) -> None:
         # Called when there is work for another thread; the work lies in the queue by then, where

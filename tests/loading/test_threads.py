@@ -335,6 +335,23 @@ ENDS = {
         threading.Thread(target=consume).start()
         started.wait()
     """,
+    "the main thread ends when all batches have begun": """
+        loader = Loader(folder, batch_size=2, prefetch=1000, output="numpy",
+                        transform=T.RandomResizedCrop(48))
+        started, ended = threading.Event(), threading.Event()
+        threading._register_atexit(ended.set)
+        def consume():
+            batches = iter(loader)
+            count = len(next(batches)[0])
+            started.set()
+            ended.wait()
+            while threading.main_thread().is_alive():
+                pass
+            count += sum(len(images) for images, _ in batches)
+            assert count == len(loader.dataset), count
+        threading.Thread(target=consume).start()
+        started.wait()
+    """,
     "closed at exit": """
         import atexit
         atexit.register(loader.close)

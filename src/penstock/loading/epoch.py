@@ -18,6 +18,7 @@ from penstock.errors import LoaderError, PythonEndsError, ResourceError
 from penstock.loading.batch import Batch, cut_into_parts
 from penstock.loading.deliver import Delivery
 from penstock.loading.runtime import Runtime, check_not_forked
+from penstock.resources import python_ends
 from penstock.loading.selection import Picked
 
 
@@ -83,6 +84,7 @@ class Epoch(Iterator[Any]):
         self._under_way: deque[tuple[Batch, list[Future[None]]]] = deque()
         self._ended = False  # whether `batches` has no more
         self._broken: Exception | None = None  # what it raised
+        self._python_ends = False  # so that a batch could not begin
         self._top_up()
 
     def __next__(self) -> Any:
@@ -110,12 +112,14 @@ class Epoch(Iterator[Any]):
             self.progress.batches += 1
             if not self._under_way and not self._ended:  # so that the end is always known
                 self._top_up_unless_closed()
-            self.progress.finished = self._ended and not self._under_way
+            self.progress.finished = self._ended and not self._under_way and not self._python_ends
             if delivered is not None:
                 return delivered
         if self._broken is not None:
             broken, self._broken = self._broken, None
             raise broken
+        if self._python_ends:  # after the batches that had begun
+            raise python_ends()
         if self._batches is not None:  # there is more, but it could not be begun
             self.runtime.check_usable()
             raise _was_closed()
@@ -161,6 +165,10 @@ class Epoch(Iterator[Any]):
     def _top_up(self) -> None:
         with self._topping_up:
             self._start_batches()
+        with suppress(PythonEndsError):  # which does not concern the batches of this epoch
+            self._top_up_following()
+
+    def _top_up_following(self) -> None:
         if self._following is not None:
             following = self._following()
             if following is not None:
@@ -172,7 +180,7 @@ class Epoch(Iterator[Any]):
 
     def _top_up_unless_closed(self) -> None:
         """Top up. If the loader was closed just now, whoever asks for a batch is told so there."""
-        with suppress(LoaderError):
+        with suppress(LoaderError, PythonEndsError):
             self._top_up()
 
     def top_up_early(self) -> None:
@@ -183,7 +191,7 @@ class Epoch(Iterator[Any]):
 
     def _start_batches(self) -> None:
         self._give_turns()
-        while self._batches is not None and self._wants_more():
+        while self._batches is not None and not self._python_ends and self._wants_more():
             picked = self._next_picked()
             if picked is None:
                 break
@@ -206,7 +214,11 @@ class Epoch(Iterator[Any]):
                 picked.stretch,
                 picked.first,
             )
-            self._under_way.append((batch, [self.runtime.start(part) for part in parts]))
+            try:
+                self._under_way.append((batch, [self.runtime.start(part) for part in parts]))
+            except PythonEndsError:
+                self._python_ends = True  # this batch is lost, so none may come behind it
+                raise
             self._give_turns()
 
     def _give_turns(self) -> None:
