@@ -15,17 +15,6 @@ namespace {
 
 using Erase = Parameters<EffectKind::erase>;
 
-struct Fill {
-  uint8_t colour[3];
-  bool is_gray() const { return colour[0] == colour[1] && colour[1] == colour[2]; }
-};
-
-Fill fill_of(double number) {
-  const auto packed = static_cast<uint32_t>(number);
-  return {{static_cast<uint8_t>(packed), static_cast<uint8_t>(packed >> 8),
-           static_cast<uint8_t>(packed >> 16)}};
-}
-
 PhiloxKey key_of(const double (&words)[2]) {
   return {static_cast<uint32_t>(words[0]), static_cast<uint32_t>(words[1])};
 }
@@ -273,6 +262,12 @@ void MixBranches::add(Buffer& memory, const PlanarTarget& image, float weight) {
   if (images_ == memory_.size()) memory_.emplace_back();
   std::swap(memory_[images_++], memory);
   add_remembered(image, weight);
+}
+
+Fill fill_of(double number) {
+  const auto packed = static_cast<uint32_t>(number);
+  return {{static_cast<uint8_t>(packed), static_cast<uint8_t>(packed >> 8),
+           static_cast<uint8_t>(packed >> 16)}};
 }
 
 BlurSpec blur_spec_of(const Parameters<EffectKind::gaussian_blur>& p) {

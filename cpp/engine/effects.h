@@ -56,6 +56,15 @@ struct EffectScratch {
   Buffer spare;  // for results of effects that do not work in place
 };
 
+/// What a warp puts where it finds no pixel.
+struct Fill {
+  uint8_t colour[3];
+  bool is_gray() const { return colour[0] == colour[1] && colour[1] == colour[2]; }
+};
+
+/// The same from an effect's number.
+Fill fill_of(double number);
+
 /// The arguments of the blur kernels.
 BlurSpec blur_spec_of(const Parameters<EffectKind::gaussian_blur>& parameters);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/on_the_way.h"
 #include "kernels/pad.h"
 #include "kernels/warp/warp.h"
 
@@ -197,13 +198,15 @@ Outline wanted_of(const Step& step, std::span<const Effect> effects, int scale) 
 
 /// A step whose result is not finished yet: `effects` or other steps follow.
 DecodeResult run_between(PlanarTarget& result, Buffer& memory, Input& input, const Step& step,
-                         std::span<const Effect> effects, WorkerScratch& scratch) {
+                         const OnTheWay& way, std::span<const Effect> effects,
+                         WorkerScratch& scratch) {
   result =
       working_image(memory, step.window_height, step.window_width, channels_after(input, step));
   Output output = output_to(result);
   output.beside = &scratch.late;
-  if (count_early(effects)) output.watch = &scratch.effects.tables.watch(result.channels);
-  return run_step(output, input, step, scratch);
+  if (count_early(effects) && !way.is_placed)
+    output.watch = &scratch.effects.tables.watch(result.channels);
+  return run_step(way.place_in(output), input, way.step, scratch);
 }
 
 /// Whether a step takes a part of its input as it is.
@@ -237,20 +240,6 @@ Buffer& memory_beside(const PlanarTarget& image, WorkerScratch& scratch) {
 /// What still waits, before a step that needs the pixels.
 void apply_tables(const PlanarTarget& image, WorkerScratch& scratch) {
   scratch.effects.tables.flush(image, image.view());
-}
-
-/// Whether all of them are tables that wait, and that are the same for every image: then the pass
-/// that writes a step's result can map its levels, without an image in between.
-bool are_fixed_tables(std::span<const Effect> effects) {
-  return std::all_of(effects.begin(), effects.end(), [](const Effect& effect) {
-    return effect.waits && is_fixed_table(effect.kind);
-  });
-}
-
-void add_fixed_tables(std::span<const Effect> effects, WorkerScratch& scratch) {
-  PlanarTarget none;
-  for (const Effect& effect : effects)
-    scratch.effects.tables.add(none, effect.kind, effect.numbers);
 }
 
 /// Effects after a step whose result may lie in any of a worker's memory.
@@ -348,20 +337,25 @@ DecodeResult run_program(bool& late, const Output& output, Input& colour, const 
   for (size_t i = 0; i < steps.size(); ++i) {
     PlanarInput later(before.view());
     Input& input = i == 0 ? first : later;
-    const auto effects = queue.take(static_cast<int32_t>(i));
-    is_written = i + 1 == steps.size() && are_fixed_tables(effects);
+    auto effects = queue.take(static_cast<int32_t>(i));
     if (i > 0 && (steps[i].resizes() || steps[i].pads())) apply_tables(before, scratch);
-    if (i == 0) first.wanted = wanted_of(steps[0], effects, first.scale);
+    const bool is_last = i + 1 == steps.size(), is_part = i > 0 && only_crops(steps[i]);
+    const OnTheWay way =
+        take_on_the_way(steps[i], effects, input.channels,
+                        !steps[i].pads() && (is_last || !is_part), scratch.effects.tables);
+    effects = effects.subspan(way.count);
+    is_written = is_last && effects.empty();
+    if (i == 0)
+      first.wanted = way.is_placed ? Outline{} : wanted_of(steps[0], effects, first.scale);
     DecodeResult result;
     scratch.effects.tables.forget_counts();
-    if (is_written) {
-      add_fixed_tables(effects, scratch);
-      result = run_step(with_tables(output, scratch), input, steps[i], scratch);
-    } else if (i > 0 && only_crops(steps[i]))
+    if (is_written)
+      result = run_step(with_tables(way.place_in(output), scratch), input, way.step, scratch);
+    else if (is_part && !way.is_placed)
       before = part_of(before, steps[i]);
     else
-      result =
-          run_between(before, memory_beside(before, scratch), input, steps[i], effects, scratch);
+      result = run_between(before, memory_beside(before, scratch), input, steps[i], way, effects,
+                           scratch);
     if (i == 0) decoded = result;
     if (decoded.status != DecodeStatus::ok) break;
     if (!is_written && !effects.empty()) before = run_effects_on(before, effects, scratch);

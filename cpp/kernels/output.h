@@ -9,6 +9,7 @@
 namespace penstock {
 
 struct LevelMap;
+struct Placement;
 
 enum class Element : int32_t { uint8 = 0, float16 = 1, bfloat16 = 2, float32 = 3 };
 /// Planes apart; pixels of three bytes; or of four, as Pillow keeps them: the fourth is 255, and
@@ -82,6 +83,8 @@ class PartWatch {
 /// is larger than the cache, so that nobody could find the pixels there anyway. It is heeded for
 /// floating-point rows that are whole, aligned cache lines.
 /// `levels`, if any, are what levels become before any pass; it stays the caller's.
+/// `placement`, if any, stays the caller's too. It gives the size of the place; `height` and
+/// `width` are then those of the image, which is sent as ever. Not where somebody watches.
 /// `beside`, if any, gets a step for each row that is written, and `watch` sees the row: bytes as
 /// they come.
 struct Output {
@@ -98,6 +101,7 @@ struct Output {
   SideWork* beside = nullptr;
   PartWatch* watch = nullptr;
   const LevelMap* levels = nullptr;
+  const Placement* placement = nullptr;
   bool blue_first = false;  // of three channels, the last comes first; the pass counts as they come
 };
 

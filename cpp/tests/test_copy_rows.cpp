@@ -5,6 +5,7 @@
 #include "base/cpu.h"
 #include "guarded_output.h"
 #include "kernels/copy_rows.h"
+#include "kernels/final_pass/whole_lines.h"
 #include "kernels/pad.h"
 #include "random_image.h"
 
@@ -37,6 +38,38 @@ TEST(copy_mirrors_and_normalises) {
           }
     });
   }
+}
+
+// Also rows of bytes of which only several together fill cache lines, in any order.
+TEST(past_the_cache_goes_the_same) {
+  const float mean[3] = {0.5f, 0.25f, 0.125f};
+  const float std[3] = {0.3f, 0.7f, 0.9f};
+  const FinalPass pass = make_final_pass(1, mean, std, 255);
+  CopyScratch scratch;
+  int kept = 0;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    Draw draw(seed);
+    const int height = draw.between(1, 40);
+    const int width = draw.coin() ? 8 * draw.between(1, 40) : draw.between(1, 200);
+    const int channels = draw.coin() ? 3 : 1;
+    const bool across = draw.coin(), down = draw.coin();
+    const Layout layout = draw.coin() ? Layout::chw : Layout::hwc;
+    const Element element = draw.coin() ? Element::uint8 : Element::float16;
+    const int row_gap = draw.between(0, 9) == 0 ? 4 : 0;
+    const RandomImage image(draw, height, width, channels);
+    in_every_variant([&] {
+      std::vector<uint8_t> results[2];
+      for (const bool past_cache : {false, true}) {
+        GuardedOutput target(height, width, 3, layout, element, &pass, row_gap, past_cache);
+        kept += WholeLines::rows_of(target.output) > 1;
+        feed_in_bands(begin_copy(scratch, channels, across, down, target.output), image,
+                      {0, 0, height, width}, draw);
+        results[past_cache] = target.result();
+      }
+      CHECK(results[0] == results[1]);
+    });
+  }
+  CHECK(kept > 50);
 }
 
 Region draw_region(Draw& draw, int height, int width) {

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "check.h"
-#include "engine/run_sample.h"
+#include "effect_programs.h"
 #include "kernels/tensor/levels.h"
 
 using namespace penstock;
@@ -16,22 +15,6 @@ using namespace penstock;
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-Step whole(int height, int width) {
-  Step step{};
-  step.crop_height = step.resize_height = step.window_height = height;
-  step.crop_width = step.resize_width = step.window_width = width;
-  step.filter = -1;
-  step.dct_scale = 1;
-  return step;
-}
-
-Effect effect_of(EffectKind kind, int height, int width, std::vector<double> numbers,
-                 int32_t after_step = 0) {
-  Effect effect{kind, after_step, height, width, {}};
-  std::copy(numbers.begin(), numbers.end(), effect.numbers);
-  return effect;
-}
 
 /// One of every kind that may stand alone, with numbers drawn at random. Kinds that are not named
 /// here take numbers between 0 and 1.
@@ -80,43 +63,6 @@ std::vector<Effect> one_of_each(std::mt19937& random, int height, int width) {
   }
   std::shuffle(effects.begin(), effects.end(), random);
   return effects;
-}
-
-/// Runs a program on random pixels, gray or not, into a float slot between guards.
-std::vector<float> run(std::mt19937& random, const Program& program, int height, int width,
-                       WorkerScratch& scratch) {
-  std::vector<uint8_t> pixels(static_cast<size_t>(height * width * 3));
-  for (uint8_t& value : pixels) value = static_cast<uint8_t>(random());
-  SampleSource source;
-  source.rgb = pixels.data();
-  source.rgb_stride = width * 3;
-  source.height = height;
-  source.width = width;
-  const Region size = size_after(program, height, width);
-  constexpr float kGuard = -12345;
-  const size_t values = static_cast<size_t>(size.height * size.width * 3);
-  // Begins at a cache line, without which nothing is written past the cache.
-  std::vector<float> memory(values + 32, kGuard);
-  size_t before = 1;
-  while (reinterpret_cast<uintptr_t>(&memory[before]) % 64 != 0) ++before;
-  const std::span slot = std::span(memory).subspan(before - 1, values + 2);
-  const float mean[3] = {0.4f, 0.5f, 0.6f}, deviation[3] = {0.2f, 0.3f, 0.4f};
-  const FinalPass pass = make_final_pass(1.0f / 255, mean, deviation);
-  Output output;
-  output.data = slot.data() + 1;
-  output.row_stride = size.width * 4;
-  output.plane_stride = output.row_stride * size.height;
-  output.height = size.height;
-  output.width = size.width;
-  output.element = Element::float32;
-  output.pass = &pass;
-  output.past_cache = random() % 2 == 0;  // asks for the slot to be written beside other work
-  bool late = false;
-  CHECK(run_sample(late, output, source, program, scratch).status == DecodeStatus::ok);
-  if (late) scratch.late.finish();
-  CHECK(slot.front() == kGuard && slot.back() == kGuard);
-  for (size_t i = 1; i + 1 < slot.size(); ++i) CHECK(slot[i] != kGuard);
-  return {slot.begin(), slot.end()};
 }
 
 TEST(effects_in_any_order_on_odd_images) {
@@ -182,17 +128,6 @@ TEST(a_chain_of_a_mix_leaves_the_image_to_the_next) {
       CHECK(run_all({begin, invert, effect, nothing, effect, all, end}) == run_all({effect}));
       CHECK(run_all({begin, effect, nothing, invert, effect, all, end}) == run_all(chain));
     }
-}
-
-/// Always on the same pixels.
-std::vector<float> run_same(const Program& program, int height, int width, WorkerScratch& scratch) {
-  std::mt19937 same(12);
-  return run(same, program, height, width, scratch);
-}
-
-Effect waiting(Effect effect) {
-  effect.waits = true;
-  return effect;
 }
 
 std::vector<Effect> all_waiting(std::vector<Effect> effects) {

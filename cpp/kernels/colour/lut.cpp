@@ -1,6 +1,7 @@
 #include "kernels/colour/lut.h"
 
 #include <cmath>
+#include <cstring>
 
 #include "kernels/colour/variants.h"
 
@@ -14,14 +15,17 @@ void compose(Lut& table, const Lut& next) {
 bool is_bit_change(BitChange& change, const uint8_t* table) {
   change.flip = table[0];
   change.keep = table[255] ^ table[0];
-  uint8_t differences = 0;
-  for (int level = 0; level < 256; ++level)
-    differences |= table[level] ^ static_cast<uint8_t>((level & change.keep) ^ change.flip);
-  return differences == 0;
+  for (int level = 0; level < 256; ++level)  // nearly all others differ at one of the first
+    if (table[level] != static_cast<uint8_t>((level & change.keep) ^ change.flip)) return false;
+  return true;
 }
 
 LevelMap::LevelMap(const Lut& levels, int channels) : table(levels) {
-  for (int c = 0; c < channels; ++c) changes_bits[c] = is_bit_change(change[c], levels.value[c]);
+  for (int c = 0; c < channels; ++c) {
+    const bool is_repeated = c > 0 && std::memcmp(levels.value[c], levels.value[c - 1], 256) == 0;
+    change[c] = is_repeated ? change[c - 1] : BitChange{};
+    changes_bits[c] = is_repeated ? changes_bits[c - 1] : is_bit_change(change[c], levels.value[c]);
+  }
 }
 
 void LevelMap::apply(const PlanarTarget& out, const PlanarView& in) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/dispatch.h"
+#include "kernels/colour/lut.h"
 #include "kernels/output.h"
 
 namespace penstock {
@@ -25,6 +26,7 @@ struct RowsToConvert {
   int rows;
   int count;
   const uint8_t* levels = nullptr;  // 256 of them: what becomes of bytes first, in single channels
+  const BitChange* change = nullptr;  // which does the same, if one does
 };
 
 /// Writes exactly `count` elements to each row. `channel` is 0..2, or kInterleaved for red, green,

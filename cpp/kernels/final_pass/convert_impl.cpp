@@ -119,10 +119,21 @@ Floats levels_of(Vector bytes) {
 #endif
 }
 
+/// A register of bytes, read as two. A row that was stored only just now, in whole registers, can
+/// be read at once only in pieces that lie in one of these, which may begin half a register off.
+Vector load_halves(const uint8_t* bytes) {
+#if defined(PENSTOCK_ISA_AVX512)
+  return _mm512_inserti64x4(_mm512_castsi256_si512(load_half(bytes)),
+                            load_half(bytes + kVectorBytes / 2), 1);
+#else
+  return load(bytes);
+#endif
+}
+
 /// The same for one channel, after a table.
-template <class To, bool kPastCache>
+template <class To, bool kPastCache, class Map>
 void convert_mapped_to(typename To::Stored* target, const uint8_t* source, int count,
-                       const Pattern<1>& pattern, const Lookup& levels) {
+                       const Pattern<1>& pattern, const Map& levels) {
   const auto put = [&](int i, Floats x) {
     const Floats values = normalise(x, pattern.vector[0]);
     if constexpr (kPastCache)
@@ -132,7 +143,7 @@ void convert_mapped_to(typename To::Stored* target, const uint8_t* source, int c
   };
   int i = 0;
   for (; i + kVectorBytes <= count; i += kVectorBytes) {
-    const Vector bytes = levels(load(source + i));
+    const Vector bytes = levels(load_halves(source + i));
     put(i, levels_of<0>(bytes));
     put(i + kVectorFloats, levels_of<1>(bytes));
     put(i + 2 * kVectorFloats, levels_of<2>(bytes));
@@ -140,7 +151,7 @@ void convert_mapped_to(typename To::Stored* target, const uint8_t* source, int c
   }
   if (i == count) return;
   alignas(64) uint8_t rest[kVectorBytes];
-  store(rest, levels(load(source + i)));
+  store(rest, levels(load_halves(source + i)));
   const uint8_t* next = rest;
   for (; i + kVectorFloats <= count; i += kVectorFloats, next += kVectorFloats)
     put(i, load_levels(next));
@@ -167,12 +178,32 @@ void convert_pattern(const RowsToConvert& rows, const FinalPass& pass, int chann
     convert_rows<To, kPeriod, false>(rows, pattern);
 }
 
+/// What rows.change does to all bytes of a register.
+struct Bits {
+  Vector keep, flip;
+
+  explicit Bits(const RowsToConvert& rows)
+      : keep(MM(set1_epi8)(static_cast<char>(rows.change->keep))),
+        flip(MM(set1_epi8)(static_cast<char>(rows.change->flip))) {}
+
+  Vector operator()(Vector levels) const { return MM_SI(xor)(MM_SI (and)(levels, keep), flip); }
+};
+
+/// What rows.levels does to them.
+struct Table {
+  Lookup lookup;
+
+  explicit Table(const RowsToConvert& rows) : lookup(rows.levels) {}
+
+  Vector operator()(Vector levels) const { return lookup(levels); }
+};
+
 /// Apart, so that calls without a table do not pay for its registers.
-template <class To>
+template <class To, class Map>
 [[gnu::noinline]] void convert_mapped(const RowsToConvert& rows, const FinalPass& pass, int channel,
                                       bool past_cache) {
   const Pattern<1> pattern(pass, channel);
-  const Lookup levels(rows.levels);
+  const Map levels(rows);
   for (int y = 0; y < rows.rows; ++y) {
     uint8_t* const row = static_cast<uint8_t*>(rows.target) + y * rows.target_stride;
     auto* const target = reinterpret_cast<typename To::Stored*>(row);
@@ -186,8 +217,10 @@ template <class To>
 
 template <class To>
 void convert(const RowsToConvert& rows, const FinalPass& pass, int channel, bool past_cache) {
-  if (rows.levels != nullptr)
-    convert_mapped<To>(rows, pass, channel, past_cache);
+  if (rows.change != nullptr)
+    convert_mapped<To, Bits>(rows, pass, channel, past_cache);
+  else if (rows.levels != nullptr)
+    convert_mapped<To, Table>(rows, pass, channel, past_cache);
   else if (channel == kInterleaved)
     convert_pattern<To, 3>(rows, pass, channel, past_cache);
   else

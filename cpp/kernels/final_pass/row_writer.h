@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 #include "base/image.h"
 #include "kernels/final_pass/convert.h"
+#include "kernels/final_pass/whole_lines.h"
 #include "kernels/output.h"
 #include "kernels/row_shuffle/row_shuffle.h"
 
@@ -16,10 +17,11 @@ bool stores_past_cache(const Output& output);
 
 class RowWriter {
  public:
-  /// `in_channels` is 1 or 3; a gray row is repeated if the output has three channels.
+  /// `in_channels` is 1 or 3; a gray row is repeated if the output has three channels. What a
+  /// placement leaves to its fill is written now, and the fill is gray if rows are.
   void begin(const Output& output, int in_channels);
 
-  /// Writes row `y` from rows of output.width bytes, with kRowSlack more readable.
+  /// Writes row `y`, once, from rows of output.width bytes, with kRowSlack more readable.
   /// A gray image uses given[0] only.
   void write(int y, const uint8_t* const given[3]);
 
@@ -30,23 +32,31 @@ class RowWriter {
   void finish();
 
  private:
+  void put_fill(int y);
+  void put_placed(int y, const PlanarView& rows);
+  void put_here(int y, const PlanarView& rows);
   void put_mapped(int y, const PlanarView& rows);
   void put(int y, const uint8_t* red, const uint8_t* green, const uint8_t* blue, ptrdiff_t stride,
            int rows);
-  void put_plane(uint8_t* target, const uint8_t* source, ptrdiff_t stride, int rows, int channel);
-  void put_interleaved(uint8_t* target, const uint8_t* red, const uint8_t* green,
+  void put_plane(uint8_t* target, int y, const uint8_t* source, int channel);
+  void put_bytes(uint8_t* target, int y, const uint8_t* source, int channel);
+  void put_interleaved(uint8_t* target, int y, const uint8_t* red, const uint8_t* green,
                        const uint8_t* blue);
 
-  Output output_;
+  Output output_;  // if rows are placed, as large as the whole
   int in_channels_ = 0;
+  int given_width_ = 0;  // of rows as they come
   bool past_cache_ = false;
   bool maps_apart_ = false;  // whether output_.levels is not for convert_
   RowsToConvert rows_{};
-  const uint8_t* levels_[3] = {};  // for convert_
-  ConvertRows convert_ = nullptr;  // null for uint8
+  const LevelMap* converted_ = nullptr;  // the levels, if they are for convert_
+  ConvertRows convert_ = nullptr;        // null for uint8
   const RowShuffle* shuffle_ = nullptr;
+  WholeLines lines_;  // of bytes that go past the cache
   Buffer pixels_;
   Buffer mapped_;
+  Buffer placed_;
+  PlanarTarget placed_row_;
 };
 
 }  // namespace penstock

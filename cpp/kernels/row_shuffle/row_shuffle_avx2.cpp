@@ -1,6 +1,7 @@
 #include <immintrin.h>
 
 #include <array>
+#include <cstring>
 
 #include "kernels/row_shuffle/row_shuffle.h"
 
@@ -116,8 +117,27 @@ void deinterleave_rgbx(uint8_t* red, uint8_t* green, uint8_t* blue, const uint8_
                                         width - whole);
 }
 
+__m256i load_twice(const uint8_t* bytes) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes));
+}
+
+void copy(uint8_t* target, const uint8_t* source, size_t bytes) {
+  constexpr size_t kTwice = 2 * kStep;
+  size_t i = 0;
+  for (; i + kTwice <= bytes; i += kTwice)
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(target + i), load_twice(source + i));
+  if (i < bytes) std::memcpy(target + i, source + i, bytes - i);
+}
+
+void stream(uint8_t* target, const uint8_t* source, size_t bytes) {
+  for (size_t i = 0; i < bytes; i += 2 * kStep)
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(target + i), load_twice(source + i));
+}
+
 }  // namespace
 
-const RowShuffle row_shuffle{interleave, deinterleave, mirror, interleave_rgbx, deinterleave_rgbx};
+const RowShuffle row_shuffle{
+    interleave, deinterleave, mirror, interleave_rgbx, deinterleave_rgbx, scalar::row_shuffle.shift,
+    copy,       stream};
 
 }  // namespace penstock::avx2

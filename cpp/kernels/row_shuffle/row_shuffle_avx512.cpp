@@ -62,8 +62,10 @@ void interleave(uint8_t* rgb, const uint8_t* red, const uint8_t* green, const ui
 }
 
 // A mask for the first `count` bytes, which may be none or more than a vector.
-__mmask64 first_bytes(int count) {
-  return count >= kStep ? ~__mmask64{0} : count <= 0 ? 0 : (__mmask64{1} << count) - 1;
+__mmask64 first_bytes(int64_t count) {
+  return _bzhi_u64(~uint64_t{0}, static_cast<unsigned>(count < 0       ? 0
+                                                       : count > kStep ? kStep
+                                                                       : count));
 }
 
 void deinterleave(uint8_t* red, uint8_t* green, uint8_t* blue, const uint8_t* rgb, int width) {
@@ -161,8 +163,52 @@ void deinterleave_rgbx(uint8_t* red, uint8_t* green, uint8_t* blue, const uint8_
   }
 }
 
+// Without calls for a few bytes, and nothing is written twice.
+template <int kPlanes>
+void shift_planes(const PlanarTarget& out, const PlanarView& in, int out_y, int64_t in_y,
+                  int64_t by, const uint8_t (&fill)[3]) {
+  const bool is_there = in_y >= 0 && in_y < in.height;
+  const int64_t begin = -by, end = is_there ? in.width - by : 0;
+  const int width = out.width;
+  const uint8_t* source[kPlanes];
+  uint8_t* target[kPlanes];
+  __m512i around[kPlanes];
+  for (int c = 0; c < kPlanes; ++c) {
+    source[c] = in.plane[c < in.channels ? c : in.channels - 1] + (is_there ? in_y : 0) * in.stride;
+    target[c] = out.row(c, out_y);
+    around[c] = _mm512_set1_epi8(static_cast<char>(fill[c]));
+  }
+  for (int x = 0; x < width; x += kStep) {
+    const __mmask64 inside = first_bytes(end - x) & ~first_bytes(begin - x);
+    for (int c = 0; c < kPlanes; ++c) {
+      // A byte that is not inside may be anywhere: it is not read.
+      const __m512i pixels =
+          inside == 0 ? around[c] : _mm512_mask_loadu_epi8(around[c], inside, source[c] + (x + by));
+      _mm512_storeu_si512(target[c] + x, pixels);
+    }
+  }
+}
+
+void shift(const PlanarTarget& out, const PlanarView& in, int out_y, int64_t in_y, int64_t by,
+           const uint8_t (&fill)[3]) {
+  (out.channels == 1 ? shift_planes<1> : shift_planes<3>)(out, in, out_y, in_y, by, fill);
+}
+
+void copy(uint8_t* target, const uint8_t* source, size_t bytes) {
+  for (size_t i = 0; i < bytes; i += kStep) {
+    const __mmask64 inside = first_bytes(static_cast<int64_t>(bytes - i));
+    _mm512_mask_storeu_epi8(target + i, inside, _mm512_maskz_loadu_epi8(inside, source + i));
+  }
+}
+
+void stream(uint8_t* target, const uint8_t* source, size_t bytes) {
+  for (size_t i = 0; i < bytes; i += kStep)
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(target + i), _mm512_loadu_si512(source + i));
+}
+
 }  // namespace
 
-const RowShuffle row_shuffle{interleave, deinterleave, mirror, interleave_rgbx, deinterleave_rgbx};
+const RowShuffle row_shuffle{interleave,        deinterleave, mirror, interleave_rgbx,
+                             deinterleave_rgbx, shift,        copy,   stream};
 
 }  // namespace penstock::avx512

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cstring>
+
 #include "kernels/row_shuffle/row_shuffle.h"
 
 namespace penstock::scalar {
@@ -43,8 +46,30 @@ void deinterleave_rgbx(uint8_t* red, uint8_t* green, uint8_t* blue, const uint8_
   }
 }
 
+void shift(const PlanarTarget& out, const PlanarView& in, int out_y, int64_t in_y, int64_t by,
+           const uint8_t (&fill)[3]) {
+  const int64_t width = out.width;
+  int64_t begin = std::clamp<int64_t>(-by, 0, width);
+  int64_t end = std::clamp<int64_t>(in.width - by, begin, width);
+  if (in_y < 0 || in_y >= in.height) begin = end = width;
+  for (int c = 0; c < out.channels; ++c) {
+    uint8_t* to = out.row(c, out_y);
+    std::memset(to, fill[c], begin);
+    if (begin < end) {
+      const uint8_t* from = in.row(std::min(c, in.channels - 1), static_cast<int>(in_y));
+      std::memcpy(to + begin, from + begin + by, end - begin);
+    }
+    std::memset(to + end, fill[c], width - end);
+  }
+}
+
+void copy(uint8_t* target, const uint8_t* source, size_t bytes) {
+  std::memcpy(target, source, bytes);
+}
+
 }  // namespace
 
-const RowShuffle row_shuffle{interleave, deinterleave, mirror, interleave_rgbx, deinterleave_rgbx};
+const RowShuffle row_shuffle{interleave,        deinterleave, mirror, interleave_rgbx,
+                             deinterleave_rgbx, shift,        copy,   copy};
 
 }  // namespace penstock::scalar

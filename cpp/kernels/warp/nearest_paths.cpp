@@ -31,6 +31,27 @@ FixedMatrix to_fixed(const double (&m)[6]) {
           fixed(m[3]), fixed(m[4]), fixed(m[5] + m[3] * 0.5 + m[4] * 0.5)};
 }
 
+bool moves_whole_pixels(const double (&m)[6]) {
+  constexpr double kFarther = 1 << 25;  // than any image is large; sums up to here are exact
+  const auto is_whole = [](double v) { return std::fabs(v) < kFarther && std::floor(v) == v; };
+  return m[0] == 1 && m[4] == 1 && only_scales(m) && is_whole(m[2]) && is_whole(m[5]);
+}
+
+bool find_row_move(RowMove& move, const double (&m)[6], Filter filter, int height, int width) {
+  constexpr double kFarthest = 1 << 14;  // nothing wraps around
+  if (height > kFarthest || width > kFarthest || !(std::fabs(m[2]) < kFarthest) ||
+      !(std::fabs(m[5]) < kFarthest))
+    return false;
+  if (moves_whole_pixels(m)) {
+    move = {static_cast<int>(m[5]), static_cast<uint32_t>(static_cast<int32_t>(m[2])) << 16, 0};
+    return true;
+  }
+  if (filter != Filter::nearest || only_scales(m) || !fits_fixed(m, height, width)) return false;
+  const FixedMatrix fixed = to_fixed(m);
+  move = {static_cast<int32_t>(fixed.f) >> 16, fixed.c, fixed.b};
+  return fixed.a == kOne && fixed.d == 0 && fixed.e == kOne;
+}
+
 namespace {
 
 /// The columns of the output that have one in the source.
@@ -61,22 +82,6 @@ void copy_strip(uint8_t* to, ptrdiff_t to_stride, int out_rows, const uint8_t* f
 }
 
 }  // namespace
-
-void copy_shifted_row(const PlanarTarget& out, const PlanarView& in, int out_y, int64_t in_y,
-                      int64_t shift, const uint8_t (&fill)[3]) {
-  const int64_t width = out.width;
-  auto [begin, end] = span_of(shift, in.width, out.width);
-  if (in_y < 0 || in_y >= in.height) begin = end = width;
-  for (int c = 0; c < out.channels; ++c) {
-    uint8_t* to = out.row(c, out_y);
-    std::memset(to, fill[c], begin);
-    if (begin < end) {
-      const uint8_t* from = in.row(std::min(c, in.channels - 1), static_cast<int>(in_y));
-      std::memcpy(to + begin, from + begin + shift, end - begin);
-    }
-    std::memset(to + end, fill[c], width - end);
-  }
-}
 
 bool moves_columns(const FixedMatrix& matrix) {
   return matrix.a == kOne && matrix.b == 0 && matrix.e == kOne;

@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "base/image.h"
+#include "kernels/resample.h"
+#include "kernels/row_move.h"
 
 namespace penstock {
 
@@ -31,11 +33,15 @@ bool fits_fixed(const double (&matrix)[6], int height, int width);
 /// Requires fits_fixed.
 FixedMatrix to_fixed(const double (&matrix)[6]);
 
-// Nearest warps that move whole rows or columns: copies, without a look at single pixels.
+/// Whether the matrix moves every pixel by whole pixels: all filters give the pixels themselves.
+bool moves_whole_pixels(const double (&matrix)[6]);
 
-/// Row `out_y` of `out`: pixel x is pixel x + shift of row `in_y`; `fill` where there is none.
-void copy_shifted_row(const PlanarTarget& out, const PlanarView& in, int out_y, int64_t in_y,
-                      int64_t shift, const uint8_t (&fill)[3]);
+/// Whether an affine warp to the size of the image moves its rows, each to another place; how, if
+/// it does. Not everything that does so is found.
+bool find_row_move(RowMove& move, const double (&matrix)[6], Filter filter, int height, int width);
+
+// Nearest warps that move whole columns: copies, without a look at single pixels. Those that move
+// whole rows are shifts (kernels/row_shuffle).
 
 /// Whether every column of the result is a column of the source, moved up or down.
 bool moves_columns(const FixedMatrix& matrix);

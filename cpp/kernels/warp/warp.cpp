@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "kernels/row_shuffle/row_shuffle.h"
 #include "kernels/warp/nearest_paths.h"
 #include "kernels/warp/warp_rows.h"
 #include "kernels/warp/warp_scalar.h"
@@ -69,9 +70,10 @@ void warp_fixed(const PlanarTarget& out, const PlanarView& in, const WarpFrame& 
   const WarpRows& kernels = warp_rows();
   const bool whole = is_whole(frame, out, in);
   if (whole && matrix.a == 1u << 16 && matrix.d == 0) {  // a shear along rows
+    const auto shift = PENSTOCK_PICK(row_shuffle).shift;
     for (int y = 0; y < out.height; ++y)
-      kernels.copy_shifted_row(out, in, y, static_cast<int32_t>(matrix.e * y + matrix.f) >> 16,
-                               static_cast<int32_t>(matrix.b * y + matrix.c) >> 16, fill);
+      shift(out, in, y, static_cast<int32_t>(matrix.e * y + matrix.f) >> 16,
+            static_cast<int32_t>(matrix.b * y + matrix.c) >> 16, fill);
     return;
   }
   if (whole && kernels.copy_tiles != nullptr && is_far_from_wrapping(in) &&
@@ -110,13 +112,6 @@ bool has_one_shift(int64_t& shift, const int32_t* table, int count, int size) {
   return true;
 }
 
-/// By whole pixels all filters give the pixels themselves.
-bool moves_whole_pixels(const double (&m)[6]) {
-  constexpr double kFarther = 1 << 25;  // than any image is large; sums up to here are exact
-  const auto is_whole = [](double v) { return std::fabs(v) < kFarther && std::floor(v) == v; };
-  return m[0] == 1 && m[4] == 1 && only_scales(m) && is_whole(m[2]) && is_whole(m[5]);
-}
-
 void warp_scaled(const PlanarTarget& out, const PlanarView& in, const WarpFrame& frame,
                  const double (&m)[6], const uint8_t (&fill)[3], WarpScratch& scratch) {
   int32_t* const columns = scratch.columns.reserve<int32_t>(size_t{kPartStep} + out.width);
@@ -141,7 +136,7 @@ void warp_scaled(const PlanarTarget& out, const PlanarView& in, const WarpFrame&
     const int in_y =
         is_inside(place, frame.in_height) ? static_cast<int>(place) - frame.in_top : -1;
     if (shifted || in_y < 0) {
-      kernels.copy_shifted_row(out, in, y, in_y, shift, fill);
+      PENSTOCK_PICK(row_shuffle).shift(out, in, y, in_y, shift, fill);
       continue;
     }
     RowPart row{{}, out.channels, y, 0, out.width};

@@ -82,9 +82,6 @@ struct WarpRows {
                         const FixedMatrix& matrix);
   void (*nearest)(Places& places, const RowPart& part, const BorderedImage& image);
 
-  /// As penstock::copy_shifted_row; may write up to kRowSlack bytes past the end of rows.
-  void (*copy_shifted_row)(const PlanarTarget& out, const PlanarView& in, int out_y, int64_t in_y,
-                           int64_t shift, const uint8_t (&fill)[3]);
   /// A nearest warp of a whole image of at most 2^14 rows and columns. False, and nothing is done,
   /// if the pixels of a tile lie too far from each other. Null where byte shuffles are too short.
   bool (*copy_tiles)(const PlanarTarget& out, const PlanarView& in, const FixedMatrix& matrix,

@@ -12,8 +12,6 @@ namespace penstock::PENSTOCK_ISA {
 #if defined(PENSTOCK_ISA_AVX512)
 bool copy_tiles(const PlanarTarget& out, const PlanarView& in, const FixedMatrix& matrix,
                 const uint8_t (&fill)[3]);  // tiles_avx512.cpp
-void copy_shifted_row(const PlanarTarget& out, const PlanarView& in, int out_y, int64_t in_y,
-                      int64_t shift, const uint8_t (&fill)[3]);  // shifted_rows_avx512.cpp
 #else
 constexpr decltype(WarpRows::copy_tiles) copy_tiles = nullptr;
 #endif
@@ -375,17 +373,11 @@ struct WarpLoops {
   }
 };
 
-constexpr WarpRows kernels{WarpLoops::to_words,
-                           WarpLoops::affine,
-                           WarpLoops::perspective,
-                           WarpLoops::nearest_fixed,
-                           WarpLoops::nearest,
-                           copy_shifted_row,
-                           copy_tiles,
-                           WarpLoops::copy,
-                           WarpLoops::bilinear,
-                           WarpLoops::bicubic,
-                           WarpLoops::bilinear_rounded};
+constexpr WarpRows kernels{WarpLoops::to_words,    WarpLoops::affine,
+                           WarpLoops::perspective, WarpLoops::nearest_fixed,
+                           WarpLoops::nearest,     copy_tiles,
+                           WarpLoops::copy,        WarpLoops::bilinear,
+                           WarpLoops::bicubic,     WarpLoops::bilinear_rounded};
 
 }  // namespace
 

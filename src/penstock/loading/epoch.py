@@ -18,8 +18,8 @@ from penstock.errors import LoaderError, PythonEndsError, ResourceError
 from penstock.loading.batch import Batch, cut_into_parts
 from penstock.loading.deliver import Delivery
 from penstock.loading.runtime import Runtime, check_not_forked
-from penstock.resources import python_ends
 from penstock.loading.selection import Picked
+from penstock.resources import python_ends
 
 
 @dataclass(slots=True)

@@ -175,7 +175,7 @@ def lower(
 
     `finishing` are effects on the finished images.
     """
-    builder = _Builder(sizes, most_steps=max(len(moves), 1))
+    builder = _Builder(sizes)
     for move in moves:
         match move:
             case PadMove():
@@ -198,11 +198,11 @@ def lower(
 class _Builder:
     """The present step of every sample as columns, and the steps that are complete."""
 
-    def __init__(self, sizes: Sizes, most_steps: int) -> None:
+    def __init__(self, sizes: Sizes) -> None:
         self._step = _identity(sizes)
         self._read = Sizes(sizes.height.copy(), sizes.width.copy())  # of what that step reads
         self._touched = np.zeros(len(sizes), dtype=np.bool_)  # padded, cropped or resized
-        self._complete = np.zeros((len(sizes), most_steps, _COLUMNS), dtype=np.int32)
+        self._complete: list[npt.NDArray[np.int32]] = []  # by number: (samples, columns)
         self._counts = np.zeros(len(sizes), dtype=np.int64)
         self._effects = EffectList(len(sizes))
 
@@ -330,13 +330,13 @@ class _Builder:
             table = np.ascontiguousarray(self._step.T, dtype=np.int32)[:, None]
             return Steps(table, np.ones(len(sizes), dtype=np.int32), effects, sizes)
         self._start_new_step(self._touched | self._is_flipped() | (self._counts == 0))
-        table = self._complete[:, : int(self._counts.max(initial=1))]
+        table = np.stack(self._complete, axis=1)
         unused = np.arange(table.shape[1]) >= self._counts[:, None]
         if unused.any():
             rows, _ = np.nonzero(unused)
             table[unused] = _identity(sizes).T[rows]
         counts = self._counts.astype(np.int32)
-        return Steps(np.ascontiguousarray(table), counts, effects, sizes)
+        return Steps(table, counts, effects, sizes)
 
     def _is_flipped(self) -> Bools:
         return np.asarray(
@@ -367,7 +367,13 @@ class _Builder:
         rows = np.flatnonzero(where)
         if len(rows) == 0:
             return
-        self._complete[rows, self._counts[rows]] = self._step[:, rows].T
+        numbers = self._counts[rows]
+        while len(self._complete) <= numbers.max():
+            self._complete.append(np.empty((len(self._counts), _COLUMNS), dtype=np.int32))
+        for number, complete in enumerate(self._complete):
+            some = rows[numbers == number]
+            if len(some):
+                complete[some] = self._step[:, some].T
         self._counts[rows] += 1
         self._begin_step(rows, self._present_sizes().at(rows))
         self._touched[rows] = False
