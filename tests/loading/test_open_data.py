@@ -3,6 +3,7 @@
 import io
 import json
 
+import numpy as np
 import pytest
 
 from dataset_samples import tar_bytes
@@ -12,8 +13,6 @@ from penstock.packing.datasets import open_dataset
 
 
 def jpeg(seed=0):
-    import numpy as np
-
     file = io.BytesIO()
     make_image(np.random.default_rng(seed), 16, 16).save(file, "JPEG")
     return file.getvalue()
@@ -121,3 +120,11 @@ def test_hidden_folders_are_no_classes_unasked(tmp_path):
         Loader(tmp_path)
     with pytest.raises(SourceError, match=r"hidden folder \.ipynb_checkpoints"):
         pack(tmp_path, tmp_path / "a.pen")
+
+
+@pytest.mark.parametrize("labels", [None, [0, 1]])
+def test_packed_files_in_a_list_are_refused(tmp_path, labels):
+    make_image(np.random.default_rng(0), 16, 16).save(tmp_path / "a.jpg")
+    pack([tmp_path / "a.jpg"], tmp_path / "a.pen", labels=[0])
+    with pytest.raises(SourceError, match=r"a\.pen: a packed file, in a list of 2.*by itself"):
+        Loader([tmp_path / "a.pen", tmp_path / "a.jpg"], labels=labels)

@@ -66,6 +66,7 @@ def open_data(
         asked = CacheAsked.read(cache, cache_limit)
         return RemotePackedSource(data, asked, storage or StorageOptions())
     _refuse_far(data, {"cache": cache, "cache_limit": cache_limit, "storage": storage})
+    _refuse_packed_list(data)
     if masks is not None:
         return _open_pairs(data, masks, labels, said)
     if is_packed(data):
@@ -157,6 +158,18 @@ def _refuse_far(data: Any, said: dict[str, Any]) -> None:
         raise LoaderError(
             f"{' and '.join(given)}: for data in a store, as s3://bucket/train.pen; {what} is "
             "read where it lies. Leave out what is for stores."
+        )
+
+
+def _refuse_packed_list(data: Any) -> None:
+    """Files in a list are images, and a packed file is none."""
+    if not isinstance(data, (list, tuple)):
+        return
+    packed = next((file for file in data if str(file).endswith(SUFFIX)), None)
+    if packed is not None:
+        raise SourceError(
+            f"{packed}: a packed file, in a list of {len(data):,}; a list is one of image files. "
+            "Give one packed file, or the folder of its shards, by itself."
         )
 
 
