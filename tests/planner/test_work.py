@@ -293,6 +293,37 @@ def test_moving_whole_rows_is_a_copy():
     assert Unit.BORDERED_PIXEL not in found
 
 
+@pytest.mark.parametrize(
+    ("first", "kept"), [((), 0), ((effect(Effect.HUE, factor=0.1),), 3 * 128 * 256)]
+)
+def test_rows_that_move_first_need_no_image(first, kept):
+    brighter = effect(Effect.BRIGHTNESS, factor=1.2, tables_wait=True)
+    move = effect(Effect.AFFINE, matrix=(1, 0, 20, 0, 1, -28), fill=0, filter=2)
+    found = amounts_of(*first, brighter, move)
+
+    assert found.get(Unit.KEPT_VALUE, 0) == kept
+    assert found[Unit.SHIFTED_VALUE] == 3 * 128 * 256
+
+
+def test_rows_move_on_the_way_once():
+    move = effect(Effect.AFFINE, matrix=(1, 0, 20, 0, 1, -28), fill=0, filter=2)
+    assert amounts_of(move, move)[Unit.KEPT_VALUE] == 3 * 128 * 256
+
+
+@pytest.mark.parametrize(
+    ("matrix", "read"),
+    [
+        ((1, 0.2, 0, 0, 1, 0), 128 * 256),
+        ((1, 0, 0, 0, 1, -28), 100 * 256),
+        ((1, 0, 56, 0, 1, 28), 100 * 200),
+    ],
+)
+def test_what_moves_out_of_sight_is_not_read(matrix, read):
+    assert (
+        amounts_of(effect(Effect.AFFINE, matrix=matrix, fill=0, filter=0))[Unit.RAW_PIXEL] == read
+    )
+
+
 def test_a_mix_adds_up_all_its_images():
     found = amounts_of(
         effect(Effect.MIX_BEGIN, weight=0.5),

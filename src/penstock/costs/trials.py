@@ -145,7 +145,8 @@ def _warps() -> Iterator[Trial]:
             if pictures != "large pixels":
                 yield Trial(pictures, (_tilt(filter_name),))
                 yield Trial(pictures, (_elastic(filter_name, 3.0),))
-        yield Trial(pictures, (_shear,))
+        yield Trial(pictures, (_shear,))  # on the way into the batch
+        yield Trial(pictures, (_nothing, _shear))
         yield Trial(pictures, (_rotate(15, "bilinear", rounded=1.0),))
     yield Trial("large pixels", (_rotate(75, "bilinear"),))
     yield Trial("large pixels", (_tilt("bilinear"),))

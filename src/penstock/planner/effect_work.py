@@ -18,6 +18,7 @@ from penstock.geometry import Bools, Floats, Ints, Sizes
 from penstock.planner.access import IS_COLOUR
 from penstock.planner.amounts import Amount, Unit, WorkList, far_bytes
 from penstock.planner.effect_list import Effects
+from penstock.planner.on_the_way import OnTheWay
 from penstock.planner.step_pixels import BatchStep
 from penstock.transforms.effects import no_numbers, place_of
 
@@ -89,8 +90,10 @@ class EffectWork:
         ):
             array[rows, slot] = effects.heads[:, column]
         self._place[rows, slot] = every
-        # What the pass that writes a step's result cannot do on the way.
-        self._needs_image = ~np.isin(self._kind, _TABLES) | (self._may_wait == 0)
+        may_wait = np.isin(self._kind, _TABLES) & (self._may_wait != 0)
+        self.on_the_way = OnTheWay(
+            self._kind, self._step, may_wait, (self._height, self._width), self._parameters
+        )
         self._waits = np.zeros(count, dtype=np.bool_)  # a table
         self._counted = np.zeros(count, dtype=np.bool_)
         self._remembered = np.zeros(count, dtype=np.bool_)  # by a mix
@@ -100,7 +103,7 @@ class EffectWork:
     def follow(self, step: Ints | int, rows: Ints) -> Bools:
         """Whether effects follow this step that need an image to work on."""
         numbers = np.broadcast_to(np.asarray(step), rows.shape)
-        here = (self._step[rows] == numbers[:, None]) & self._needs_image[rows]
+        here = (self._step[rows] == numbers[:, None]) & ~self.on_the_way.does[rows]
         return np.asarray(here.any(axis=1))
 
     def before(self, rows: Ints) -> None:
@@ -187,6 +190,12 @@ class EffectWork:
     def _pixels(self, rows: Ints) -> Floats:
         return (self.sizes.height[rows] * self.sizes.width[rows]).astype(np.float64)
 
+    def _parameters(self, effect: Effect, name: str, slot: int) -> Floats:
+        """One of all samples, as `effect` has it, whatever they have in this slot."""
+        if not len(self._numbers):
+            return no_numbers(len(self._place))[:, place_of(effect, name)]
+        return self._number(effect, name, self._place[:, slot])
+
     def _number(self, effect: Effect, name: str, places: Ints) -> Floats:
         return self._numbers[places, place_of(effect, name)]
 
@@ -195,7 +204,7 @@ class EffectWork:
         effect: Effect,
         rows: Ints,
         *amounts: tuple[Unit | Ints, Amount],
-        passes: float = 0,
+        passes: Floats | float = 0,
         detail: str = "",
     ) -> None:
         """Add an effect that goes `passes` times over all values of its image."""
@@ -330,9 +339,10 @@ class EffectWork:
         matrix = self._number(effect, "matrix", places)
         in_part = np.asarray(self._number(effect, "frame", places).any(axis=1))
         out = Sizes(self._height[rows, slot], self._width[rows, slot])
+        passes = 1.0 - self.on_the_way.does[rows, slot]
         for number in np.unique(numbers).tolist():
             at = numbers == number
-            self._warp_by(effect, rows[at], matrix[at], in_part[at], out.at(at), number)
+            self._warp_by(effect, rows[at], matrix[at], in_part[at], out.at(at), number, passes[at])
         self.sizes.height[rows], self.sizes.width[rows] = out.height, out.width
         self._remembered[rows] = False
 
@@ -344,6 +354,7 @@ class EffectWork:
         in_part: Bools,
         out: Sizes,
         number: int,
+        passes: Floats,
     ) -> None:
         pixels = (out.height * out.width).astype(np.float64)
         shifts = _moves_lines(effect, matrix, is_nearest=number == 0) & ~in_part
@@ -353,7 +364,7 @@ class EffectWork:
             rows,
             (Unit.SHIFTED_VALUE, pixels * self.channels[rows] * shifts),
             *self._gather(rows, pixels * ~shifts, units[number], source=~shifts),
-            passes=1,
+            passes=passes,
             detail=f" {_FILTER_NAME[number]}",
         )
 

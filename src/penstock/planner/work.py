@@ -67,6 +67,8 @@ class _Run:
         step = BatchStep(self.table[rows, number])
         effects = self.effects
         in_sizes = effects.sizes.at(rows)
+        out = Sizes(step.window_height, step.window_width)
+        effects.on_the_way.narrow(number, rows, step)
         down, across = step.axes()
         region = step.region(in_sizes, down, across)
         if number == 0:
@@ -82,7 +84,6 @@ class _Run:
         self._pad(rows, step, in_sizes, channels)
         self._resize(rows, step, down, across, channels)
         copies = np.flatnonzero(~step.resizes)
-        out = Sizes(step.window_height, step.window_width)
         values = (out.height * out.width) * channels
         mirrors = copies[step.flip_horizontal[copies] != 0]
         self.work.add(
