@@ -305,6 +305,14 @@ def test_rows_that_move_first_need_no_image(first, kept):
     assert found[Unit.SHIFTED_VALUE] == 3 * 128 * 256
 
 
+def test_rows_do_not_move_on_the_way_past_a_border():
+    border = PadMove(*[column(2)] * 4, PadMode.CONSTANT, (0, 0, 0))
+    move = effect(Effect.AFFINE, matrix=(1, 0, 20, 0, 1, -28), fill=0, filter=2)
+    kept = amounts_of(border, move)[Unit.KEPT_VALUE]
+
+    assert kept == amounts_of(border)[Unit.KEPT_VALUE] + 3 * 132 * 260
+
+
 def test_rows_move_on_the_way_once():
     move = effect(Effect.AFFINE, matrix=(1, 0, 20, 0, 1, -28), fill=0, filter=2)
     assert amounts_of(move, move)[Unit.KEPT_VALUE] == 3 * 128 * 256

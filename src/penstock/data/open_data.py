@@ -165,7 +165,8 @@ def _refuse_packed_list(data: Any) -> None:
     """Files in a list are images, and a packed file is none."""
     if not isinstance(data, (list, tuple)):
         return
-    packed = next((file for file in data if str(file).endswith(SUFFIX)), None)
+    paths = (file for file in data if isinstance(file, (str, os.PathLike)))
+    packed = next((path for path in paths if str(path).endswith(SUFFIX)), None)
     if packed is not None:
         raise SourceError(
             f"{packed}: a packed file, in a list of {len(data):,}; a list is one of image files. "

@@ -62,7 +62,9 @@ _BESIDE = 64
 class EffectWork:
     """The images of a batch as their effects go by."""
 
-    def __init__(self, work: WorkList, effects: Effects, sizes: Sizes, channels: Ints) -> None:
+    def __init__(
+        self, work: WorkList, effects: Effects, sizes: Sizes, channels: Ints, pads: Bools
+    ) -> None:
         self.sizes = Sizes(sizes.height.astype(np.int64), sizes.width.astype(np.int64))
         self.channels = channels
         self._work = work
@@ -92,7 +94,7 @@ class EffectWork:
         self._place[rows, slot] = every
         may_wait = np.isin(self._kind, _TABLES) & (self._may_wait != 0)
         self.on_the_way = OnTheWay(
-            self._kind, self._step, may_wait, (self._height, self._width), self._parameters
+            self._kind, self._step, may_wait, (self._height, self._width), pads, self._parameters
         )
         self._waits = np.zeros(count, dtype=np.bool_)  # a table
         self._counted = np.zeros(count, dtype=np.bool_)

@@ -31,9 +31,11 @@ class OnTheWay:
         step: Ints,
         tables: Bools,
         sizes: tuple[Ints, Ints],
+        pads: Bools,
         parameters: Parameters,
     ) -> None:
         self._kind = kind
+        self._pads = pads  # (samples, steps): which steps add a border, and move no rows
         self._step = step
         self._sizes = sizes  # heights and widths after each
         self._parameters = parameters
@@ -44,7 +46,7 @@ class OnTheWay:
             if slot > 0:
                 is_next = step[:, slot] != step[:, slot - 1]
                 moved, goes_on = moved & ~is_next, goes_on | is_next
-            moves = self._moves_rows(slot) & ~moved
+            moves = self._moves_rows(slot) & ~moved & ~self._follows_border(slot)
             goes_on = goes_on & (tables[:, slot] | moves)
             moved = moved | (goes_on & moves)
             self.does[:, slot] = goes_on
@@ -62,11 +64,15 @@ class OnTheWay:
         moves = (a == 1) & (d == 0) & (e == 1) & (by_whole_pixels | shears) & is_plain & stays
         return np.asarray(moves & (self._kind[:, slot] == Effect.AFFINE))
 
+    def _follows_border(self, slot: int) -> Bools:
+        steps = np.maximum(self._step[:, slot], 0)  # of no effect, or of a finished image: any
+        return np.asarray(self._pads[np.arange(len(steps)), steps])
+
     def narrow(self, number: int, rows: Ints, step: BatchStep) -> None:
         """Leave out of a step's window what moves out of sight."""
         for slot in range(self._kind.shape[1]):
             moves = self.does[rows, slot] & (self._kind[rows, slot] == Effect.AFFINE)
-            moves &= (self._step[rows, slot] == number) & ~step.pads
+            moves &= self._step[rows, slot] == number
             if not moves.any():
                 continue
             _, b, c, _, _, f = self._parameters(Effect.AFFINE, "matrix", slot)[rows].T

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from penstock._core import PadMode, Storage
+from penstock._core import PadMode, StepColumn, Storage
 from penstock.geometry import Floats, Ints, Sizes
 from penstock.planner.amounts import FINAL_UNIT, Unit, Work, WorkList, far_bytes
 from penstock.planner.decode_work import Sources, add_decoding
@@ -48,9 +48,9 @@ class _Run:
         self._sources = sources
         every = np.arange(len(steps.counts))
         gray = (sources.values_per_pixel < 1.2) & (sources.storages != Storage.RAW)
-        self.effects = EffectWork(
-            self.work, steps.effects, sources.sizes, np.where(gray, 1, 3).astype(np.int64)
-        )
+        pads = np.asarray(self.table[:, :, : StepColumn.PAD_MODE].any(axis=2))
+        channels = np.where(gray, 1, 3).astype(np.int64)
+        self.effects = EffectWork(self.work, steps.effects, sources.sizes, channels, pads)
         drawn_effects = np.asarray(steps.effects.counts)
         self.work.add(
             "draw",
