@@ -39,7 +39,7 @@ class ForeignInput final : public Input {
 class LutSink final : public RowSink {
  public:
   LutSink(const Output& output, int channels, const Lut& table, Buffer& memory)
-      : table_(table), memory_(memory) {
+      : table_(table), memory_(memory), height_(output.height) {
     writer_.begin(output, channels);
   }
 
@@ -57,11 +57,13 @@ class LutSink final : public RowSink {
         writer_.write(first_row + y + r, planes);
       }
     }
+    if (first_row + rows.height == height_) writer_.finish();
   }
 
  private:
   const Lut& table_;
   Buffer& memory_;
+  int height_;
   RowWriter writer_;
 };
 

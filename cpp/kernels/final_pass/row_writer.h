@@ -28,7 +28,8 @@ class RowWriter {
   /// Writes rows `y` and following ones, as readable as above.
   void write_rows(int y, const PlanarView& rows);
 
-  /// Makes everything written visible to whoever is told afterwards.
+  /// To be called after the last row: writes what was kept until lines are whole, and makes
+  /// everything visible to whoever is told afterwards.
   void finish();
 
  private:
